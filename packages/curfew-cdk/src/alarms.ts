@@ -31,15 +31,15 @@ export interface AlarmDefinition {
   readonly metric: Metric | MathExpression;
   /** What is wrong, in one sentence. */
   readonly says: string;
-  /** Heading of `docs/runbook.md`. */
+  /** The heading of its paragraph in `docs/runbook.md`. */
   readonly runbook: string;
   readonly urgency: Urgency;
-  /** Says earlier or more exactly what another alarm also says: left out of `alarms: Essential`. */
+  /** Whether it says earlier or more exactly what another alarm also says: left out of `alarms: Essential`. */
   readonly isRefinement?: boolean;
-  /** Rings at or above this value; default 1. */
+  /** The value from which the alarm rings; default 1. */
   readonly threshold?: number;
   readonly evaluationPeriods?: number;
-  /** Of the periods; default all. */
+  /** Number of periods that must be at the threshold; default all. */
   readonly datapointsToAlarm?: number;
 }
 

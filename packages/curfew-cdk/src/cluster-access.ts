@@ -44,7 +44,10 @@ export class ClusterAccess extends Construct {
   }
 }
 
-/** Who may associate roles with service accounts must not get this one elsewhere: by the tags of its session it is the forwarder's alone. */
+/**
+ * The role of the forwarder. Who may associate roles with service accounts must not get it elsewhere: by the tags of its session it is the
+ * forwarder's alone.
+ */
 function createForwarderRole(scope: Construct, cluster: CurfewCluster, bus: EventBus): Role {
   const podIdentity = new ServicePrincipal('pods.eks.amazonaws.com', {
     conditions: {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** What the `handler` of a function is called in Lambda. */
 export const HANDLER = 'index.handler';
 
-/** What stands beside this module in the package. Throws in the repository, where nothing is bundled yet. */
+/** The code that stands beside this module in the package. Throws in the repository, where nothing is bundled yet. */
 export function packagedCode(functionName: string): Code {
   const folder = join(import.meta.dirname, 'functions', functionName);
   if (!existsSync(folder)) throw new Error(`${folder} is missing: the package is made by \`npm run release\``);

@@ -14,10 +14,10 @@ import { acknowledgeDeadLetters } from './acknowledgements.ts';
 import { queueEncryption } from './encryption.ts';
 import { APP_TAG, refuseName } from './name.ts';
 
-/** Of {@link CurfewState}. */
+/** The props of {@link CurfewState}. */
 export interface CurfewStateProps {
   /**
-   * Of the deployment, one in an account and Region. The bus has it too: users see it in the forwarder's settings. A letter, and up to 30
+   * The name of the deployment, one in an account and Region. The bus has it too: users see it in the forwarder's settings. A letter, and up to 30
    * letters and digits.
    */
   readonly name: string;
@@ -37,7 +37,7 @@ export interface CurfewStateProps {
  * {@link Curfew} makes one of its own, unless it is given this one, in a stack of its own.
  */
 export class CurfewState extends Construct {
-  /** Of the deployment. */
+  /** The name of the deployment. */
   readonly name: string;
   readonly encryptionKey: IKey | undefined;
   readonly table: TableV2;

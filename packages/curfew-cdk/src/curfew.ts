@@ -37,16 +37,16 @@ import { closeBus, closeInbox } from './senders.ts';
  * stack is the deployment, and they do not.
  */
 export class Curfew extends Construct {
-  /** Table, bus and dead-letter queues. */
+  /** The table, the bus and the dead-letter queues. */
   readonly state: CurfewState;
-  /** Of the forwarder, by EKS Pod Identity. */
+  /** The role of the forwarder, by EKS Pod Identity. */
   readonly forwarderRole: Role;
   /** @internal */
   readonly functions: ReadonlyMap<FunctionName, FunctionWithInbox>;
   /** @internal */
   readonly rules: readonly Rule[];
   /**
-   * By the function that they wake.
+   * The schedules of the tick, by the function that each one wakes.
    *
    * @internal
    */
@@ -113,7 +113,7 @@ export class Curfew extends Construct {
     });
   }
 
-  /** To all but those who send: the schedules, the function itself, and those that wake it. */
+  /** Denies the inboxes to all but those who send: the schedules, the function itself, and those that wake it. */
   private closeInboxes({ operatorPrincipals = [] }: CurfewProps): void {
     for (const [owner, { inbox }] of this.functions) {
       const waking = [...this.functions.values()].filter(
@@ -144,7 +144,9 @@ export class Curfew extends Construct {
     );
   }
 
-  /** Rule → inbox rather than rule → function: one retry policy, a backlog that can be seen, and partial batches. */
+  /**
+   * Creates the rules, each with an inbox as its target rather than a function: one retry policy, a backlog that can be seen, and partial batches.
+   */
   private createRules(props: CurfewProps): Rule[] {
     const { bus, deadLetterQueues } = this.state;
     return ROUTES.map(
@@ -163,13 +165,13 @@ export class Curfew extends Construct {
     );
   }
 
-  /** The same queue as an import: the state has written its policy, which must not name the rules of another stack (a cycle). */
+  /** The queue as an import: the state has written its policy, which must not name the rules of another stack (a cycle). */
   private withoutPolicy(owner: FunctionName, queue: IQueue, route: string): IQueue {
     return Queue.fromQueueArn(this, `${route}${toConstructId(owner)}DeadLetters`, queue.queueArn);
   }
 }
 
-/** What anybody may say, from those sources alone that the deployment names, and from repair, which asks for drains too. */
+/** The pattern, limited to the sources that the deployment names, and to repair, which asks for drains too. */
 function ofKnownSources(pattern: EventPattern, { drainSources }: CurfewProps): EventPattern {
   if (pattern.source !== undefined || drainSources === undefined) return pattern;
   return { ...pattern, source: [...drainSources, SOURCES.repair] };

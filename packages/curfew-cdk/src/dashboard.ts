@@ -37,7 +37,7 @@ function outcomes({ cluster, count }: Shown): GraphWidget[][] {
       statistic,
       period: FIVE_MINUTES,
     });
-  /** All values of the other dimensions, each a line. */
+  /** An expression with a line for each value of the other dimensions. */
   const each = (metricName: string, by: readonly string[], statistic: string = Stats.SUM): MathExpression => {
     const dimensions = ['service', 'cluster', ...by].toSorted().join(',');
     return new MathExpression({

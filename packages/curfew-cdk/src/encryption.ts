@@ -12,7 +12,7 @@ export function queueEncryption(key: IKey | undefined): Pick<QueueProps, 'encryp
   return { encryption: QueueEncryption.KMS, encryptionMasterKey: key };
 }
 
-/** Sending to, and receiving from, such a queue, and reading and writing such a table, use the caller's right to the key. */
+/** Gives the role the right to the key that it needs for encrypted queues and tables. */
 export function allowKey(role: Role, key: IKey | undefined): void {
   if (key === undefined) return;
   const { region, urlSuffix } = Stack.of(role);

@@ -20,7 +20,7 @@ export interface ForwarderHeartbeatProps {
   readonly encryptionKey: IKey | undefined;
 }
 
-/** `received` counts what the rule delivered, so a forwarder whose events are refused is silent, too. */
+/** The heartbeats that the rule delivered: a forwarder whose events are refused is silent, too. */
 export class ForwarderHeartbeat extends Construct {
   /** Heartbeats in a minute; no data when there was none. */
   readonly received: Metric;

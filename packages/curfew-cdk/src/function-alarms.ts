@@ -9,14 +9,14 @@ import { BATCH_SIZE } from './function-with-inbox.ts';
 import { FUNCTION_DEFINITIONS } from './function-definitions.ts';
 import type { CurfewState } from './curfew-state.ts';
 
-/** Messages may be delayed by 15 minutes on purpose and count from when they were sent; 5 minutes (I5) come on top. */
+/** The age of a message that rings. It may be delayed by 15 minutes on purpose, and counts from when it was sent; 5 minutes (I5) come on top. */
 const BACKLOG_SECONDS = Duration.minutes(20).toSeconds();
 const SHARE_OF_TIMEOUT = 0.8;
 const ONE_MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
 
 interface Watching {
-  /** Its name is a dimension of every custom metric. */
+  /** The name of the cluster, a dimension of every custom metric. */
   readonly cluster: string;
   readonly state: CurfewState;
 }
@@ -26,7 +26,7 @@ export function watchFunction(alarms: Alarms, fn: FunctionWithInbox, watching: W
   watchRuns(alarms, fn, watching);
 }
 
-/** Its messages: given up, waiting, tried again and again. */
+/** The alarms on its messages: given up, waiting, tried again and again. */
 function watchMessages(alarms: Alarms, { node, functionName, inbox }: FunctionWithInbox, { state }: Watching): void {
   const deadLetters = state.deadLetterQueues.get(functionName);
   if (deadLetters === undefined) throw new Error(`${functionName} has no dead-letter queue`);
@@ -67,7 +67,7 @@ function watchMessages(alarms: Alarms, { node, functionName, inbox }: FunctionWi
   });
 }
 
-/** Its runs: refused, crashed, throttled, slow. */
+/** The alarms on its runs: refused, crashed, throttled, slow. */
 function watchRuns(
   alarms: Alarms,
   { node, functionName, function: fn }: FunctionWithInbox,

@@ -12,7 +12,7 @@ export interface FunctionDefinition {
   readonly maxConcurrency: number;
 }
 
-/** A function without a row does not compile. */
+/** The definitions of all functions: one without a row does not compile. */
 export const FUNCTION_DEFINITIONS: Readonly<Record<FunctionName, FunctionDefinition>> = {
   finalizer: {
     description: 'Terminates nodes under a finalizer that the user names',

@@ -123,7 +123,7 @@ export class FunctionWithInbox extends Construct {
     });
   }
 
-  /** Every function names the cluster, in its metrics and when it compares events; only one that calls the API server is told how to reach it. */
+  /** Names the cluster, for its metrics and to compare events; only one that calls the API server is told how to reach it. */
   connectsTo(cluster: CurfewCluster): void {
     this.function.addEnvironment(ENV.clusterName, cluster.name);
     if (this.permissions.kubernetes.length === 0) return;
@@ -157,7 +157,7 @@ export class FunctionWithInbox extends Construct {
     this.allow(['events:PutEvents'], [bus.eventBusArn], onlyFromSources(publishesAs));
   }
 
-  /** The user's hooks of terminations, by the names in the configuration. */
+  /** Lets it call the user's hooks of terminations, by the names in the configuration. */
   invokes(functionNames: readonly string[]): void {
     if (functionNames.length === 0 || !this.permissions.invokesHooks) return;
     this.allow(
@@ -185,7 +185,10 @@ export class FunctionWithInbox extends Construct {
     );
   }
 
-  /** EC2's reads know no resources. Writes are limited to the instances and Auto Scaling groups that are tagged as the cluster's. */
+  /**
+   * Lets it act on instances. EC2's reads know no resources. Writes are limited to the instances and Auto Scaling groups that are tagged as the
+   * cluster's.
+   */
   actsOnInstances(cluster: CurfewCluster): void {
     for (const action of this.permissions.ec2) {
       if (action === 'ec2:DescribeInstances' || action === 'ec2:DescribeInstanceStatus') {
@@ -200,7 +203,7 @@ export class FunctionWithInbox extends Construct {
     }
   }
 
-  /** Of the resources that an action can be limited to. */
+  /** The ARNs of the resources that an action can be limited to. */
   private arnPatternOf(action: InstanceAction): string {
     return Stack.of(this).formatArn(
       action === 'autoscaling:TerminateInstanceInAutoScalingGroup'

@@ -19,9 +19,9 @@ import { metricNameOfRule } from './rule-name.ts';
 import { saveQueries } from './saved-queries.ts';
 import type { CurfewState } from './curfew-state.ts';
 
-/** I5: what is due happens within 5 minutes. */
+/** The time within which what is due happens (I5). */
 const OVERDUE_MS = Duration.minutes(5).toMilliseconds();
-/** That an alarm on an expression takes. */
+/** The most metrics that an alarm on an expression takes. */
 const MAX_METRICS = 10;
 const ONE_MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
@@ -31,7 +31,7 @@ export interface MonitoringProps {
     CurfewProps,
     'name' | 'alarmTopics' | 'alarms' | 'dashboard' | 'terminationsPerHour' | 'runbookUrl'
   >;
-  /** Its name is a dimension of every custom metric. */
+  /** The name of the cluster, a dimension of every custom metric. */
   readonly cluster: Pick<CurfewCluster, 'name'>;
   readonly state: CurfewState;
   readonly functions: readonly FunctionWithInbox[];
@@ -110,7 +110,7 @@ export class Monitoring extends Construct {
     }
   }
 
-  /** As few alarms as CloudWatch's bound for the metrics of one lets. */
+  /** The alarms on what rules could not deliver, as few as `MAX_METRICS` allows. */
   private watchDelivery(rules: readonly Rule[], state: CurfewState): void {
     for (let start = 0; start < rules.length; start += MAX_METRICS) {
       const some = rules.slice(start, start + MAX_METRICS);

@@ -3,10 +3,10 @@ import { Token } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 
 export const NAME = /^[A-Za-z][A-Za-z0-9]{0,30}$/;
-/** The bus has the name too, and the account has a bus of this one. */
+/** A name that no deployment may have: its bus would have it too, and each account has that bus already. */
 export const RESERVED_NAME = 'default';
 
-/** On everything that a deployment makes. */
+/** The tag on everything that a deployment makes. */
 export const APP_TAG = ['app.kubernetes.io/name', 'curfew'] as const;
 
 /** Throws for what cannot be a name. */

@@ -16,10 +16,10 @@ const ONE_HOUR = Duration.hours(1);
 const BLOCKED_PERIOD = Duration.minutes(10);
 
 export interface OutcomeWatching {
-  /** Its name is a dimension of every metric of the functions. */
+  /** The name of the cluster, a dimension of every metric of the functions. */
   readonly cluster: string;
   readonly count: CountOutcome;
-  /** That end within an hour: from so many nodes somebody is paged. */
+  /** Number of nodes from which somebody is paged, if repairs or deadlines end them within an hour. */
   readonly terminationsPerHour: number;
 }
 

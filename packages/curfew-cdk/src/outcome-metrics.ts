@@ -13,22 +13,22 @@ import { toConstructId } from './construct-id.ts';
 import type { FunctionWithInbox } from './function-with-inbox.ts';
 
 interface OutcomeMetric {
-  /** In whose log groups. */
+  /** The functions in whose log groups it is counted. */
   readonly of: readonly FunctionName[];
-  /** Of JSON lines, as CloudWatch Logs writes it. */
+  /** The pattern of its JSON lines, in the syntax of CloudWatch Logs. */
   readonly pattern: string;
-  /** Default 1 a line. */
+  /** What a line counts; default 1. */
   readonly value?: string;
 }
 
 const { nodeChangeRefused, changeRefused, instanceTerminationFailed } = EVENT_REASONS;
-/** The last one is that of an action of repair, which has no Event of this name. */
+/** The reasons of refused changes. The last one is that of an action of repair, which has no Event of this name. */
 export const REFUSALS = [nodeChangeRefused, changeRefused, instanceTerminationFailed, 'ActionRefused'] as const;
 
 /** Why a node is not repaired, where no guard blocks it: somebody has exempted it, no action can be taken, or another metric counts it. */
 const NO_GUARD = ['DoNotRepair', 'NoNodeClaim', 'ActionRefused', 'ActionsExhausted'] as const;
 
-/** By the name of their metric. */
+/** The outcomes, by the name of their metric. */
 export const OUTCOMES = {
   /** Repairs that end a node. */
   TerminatingRepairs: { of: ['repair'], pattern: `{ $.${REPAIR_METRICS.started} >= 1 && $.action = "Terminate" }` },

@@ -27,7 +27,7 @@ export interface Deployed {
   readonly table: Pick<ITable, 'tableName'>;
   readonly functions: ReadonlyMap<FunctionName, FunctionWithInbox>;
   readonly ticks: ReadonlyMap<FunctionName, Schedule>;
-  /** Holds all alarms on metrics. */
+  /** The construct that has all alarms on metrics. */
   readonly monitoring: Construct;
 }
 

@@ -17,15 +17,15 @@ export interface CurfewCluster {
 /** For a cluster whose API endpoint is private: the functions run in its VPC. */
 export interface CurfewPrivateAccess {
   readonly vpc: IVpc;
-  /** Default: the VPC's private subnets. */
+  /** The subnets of the functions. Default: the VPC's private ones. */
   readonly subnets?: readonly ISubnet[] | undefined;
   /** The security group that EKS made for the cluster; it gets an ingress rule for port 443 from the functions. */
   readonly clusterSecurityGroup: ISecurityGroup;
 }
 
-/** Of {@link Curfew}. */
+/** The props of {@link Curfew}. */
 export interface CurfewProps extends CurfewStateProps {
-  /** Has one deployment: EKS refuses its forwarder's identity to a second. */
+  /** The cluster. It has one deployment: EKS refuses its forwarder's identity to a second. */
   readonly cluster: CurfewCluster;
   /**
    * Table, bus and dead-letter queues, where another stack has them. It must have the same name, and gives its `encryptionKey`.
@@ -33,7 +33,11 @@ export interface CurfewProps extends CurfewStateProps {
    * @default made within this construct
    */
   readonly state?: CurfewState | undefined;
-  /** @default the API server's public endpoint is used */
+  /**
+   * The VPC from which the functions reach a private API endpoint.
+   *
+   * @default the API server's public endpoint is used
+   */
   readonly privateAccess?: CurfewPrivateAccess | undefined;
   /**
    * How long audit lines are kept.
@@ -67,13 +71,13 @@ export interface CurfewProps extends CurfewStateProps {
    */
   readonly operatorPrincipals?: readonly string[] | undefined;
   /**
-   * The same for those who put events on the bus: the bus denies everybody else.
+   * ARNs like those of `operatorPrincipals`, of who puts events on the bus: it denies everybody else.
    *
    * @default whoever has the permission
    */
   readonly drainPrincipals?: readonly string[] | undefined;
   /**
-   * Under which `source` drains may be asked for on the bus.
+   * Values of `source` under which drains may be asked for on the bus.
    *
    * @default any
    */
@@ -85,15 +89,19 @@ export interface CurfewProps extends CurfewStateProps {
    */
   readonly alarmTopics?: { readonly page?: ITopic | undefined; readonly ticket?: ITopic | undefined } | undefined;
   /**
-   * `Essential` leaves out the alarms that say earlier or more exactly what another one also says.
+   * The alarms to make. `Essential` leaves out those that say earlier or more exactly what another one also says.
    *
    * @default Full
    */
   readonly alarms?: 'Full' | 'Essential' | undefined;
-  /** @default true */
+  /**
+   * Whether there is a dashboard.
+   *
+   * @default true
+   */
   readonly dashboard?: boolean | undefined;
   /**
-   * From how many nodes that repairs or deadlines end within an hour somebody is paged.
+   * Number of nodes from which somebody is paged, if repairs or deadlines end them within an hour.
    *
    * @default 10
    */

@@ -7,7 +7,7 @@ import { toConstructId } from './construct-id.ts';
 const STORY = 'fields @timestamp, function, decision, reason, kind, namespace, name, message';
 const NEWEST = 'sort @timestamp desc';
 
-/** The commands of each, by name; the console lists them behind the deployment's. */
+/** The commands of each query, by its name; the console lists them behind the deployment's. */
 export const SAVED_QUERIES: Readonly<Record<string, readonly string[]>> = {
   'story of an object': ['filter ispresent(audit) and name = "NODE"', 'sort @timestamp asc', STORY],
   'what was repaired': [
@@ -41,7 +41,11 @@ export const SAVED_QUERIES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** @param deployment its name, before that of each query */
+/**
+ * Saves the queries.
+ *
+ * @param deployment its name, before that of each query
+ */
 export function saveQueries(scope: Construct, logGroups: readonly ILogGroup[], deployment: string): void {
   for (const [name, commands] of Object.entries(SAVED_QUERIES)) {
     new CfnQueryDefinition(scope, `Query${toConstructId(name.replaceAll(' ', '-'))}`, {

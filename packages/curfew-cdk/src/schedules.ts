@@ -18,7 +18,7 @@ type Functions = ReadonlyMap<FunctionName, FunctionWithInbox>;
 
 const TICK_MESSAGE: Envelope = { source: SOURCES.timer, 'detail-type': TICK, detail: {} };
 
-/** One for all schedules: it may send to inboxes and nothing more. */
+/** Creates the role of all schedules: it may send to inboxes and nothing more. */
 export function createSchedulerRole(scope: Construct, functions: Functions, encryptionKey: IKey | undefined): Role {
   const stack = Stack.of(scope);
   const group = stack.formatArn({ service: 'scheduler', resource: 'schedule-group', resourceName: 'default' });
@@ -58,7 +58,10 @@ export function createTicks(scope: Construct, functions: Functions, role: Role):
   );
 }
 
-/** Tried for half a day where the tick is tried for a minute; after a missed day the next one checks, so no dead letters here either. */
+/**
+ * Schedules the check for orphans. It is tried for half a day, a tick for a minute; after a missed day the next one checks, so no dead letters here
+ * either.
+ */
 export function scheduleOrphanCheck(scope: Construct, functions: Functions, role: Role): void {
   const { owner } = ORPHAN_CHECK_WAKE_UP;
   new Schedule(scope, 'OrphanCheck', {

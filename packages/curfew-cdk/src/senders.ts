@@ -7,13 +7,19 @@ import { CfnEventBusPolicy, type EventBus } from 'aws-cdk-lib/aws-events';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
-/** What services of AWS do for a rule of ours is let in by its source; they are no principals of the account. */
+/**
+ * A condition that meets all but these. What services of AWS do for a rule of ours is let in by its source; they are no principals of the account.
+ */
 const allBut = (arns: readonly string[]) => ({
   ArnNotLike: { 'aws:PrincipalArn': arns },
   Bool: { 'aws:PrincipalIsAWSService': 'false' },
 });
 
-/** @param operators patterns of those who run `curfew redrive` and `curfew orphans --forget` */
+/**
+ * Denies the inbox to all but these.
+ *
+ * @param operators patterns of those who run `curfew redrive` and `curfew orphans --forget`
+ */
 export function closeInbox(inbox: Queue, senders: readonly Role[], operators: readonly string[]): void {
   inbox.addToResourcePolicy(
     new PolicyStatement({
@@ -27,7 +33,11 @@ export function closeInbox(inbox: Queue, senders: readonly Role[], operators: re
   );
 }
 
-/** @param others patterns of the monitors that ask for drains, and of workers that answer hooks */
+/**
+ * Denies the bus to all but these.
+ *
+ * @param others patterns of the monitors that ask for drains, and of workers that answer hooks
+ */
 export function closeBus(
   scope: Construct,
   bus: EventBus,
