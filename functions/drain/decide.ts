@@ -1,7 +1,7 @@
 /**
  * The rule of drains (docs/drain.md): it decides about requests, the drain under way, and the memory of earlier ones. Pure: no I/O, no clock.
  *
- * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
+ * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it, or widens it.
  *
  * | question | function | asked by |
  * |---|---|---|
@@ -22,13 +22,15 @@ import {
   cancellationOf,
   isCordonKnown,
   earlyEndOf,
+  narrowed,
   quarantineEndOf,
   UNCORDONED,
   waitingEndOf,
   withLateEnds,
+  withoutWaiting,
 } from './rule/cancellation.ts';
 import { decideCustomDrain } from './rule/custom-drain.ts';
-import type { DrainDecision } from './rule/decision.ts';
+import type { Cancellation, DrainDecision } from './rule/decision.ts';
 import { endPlanOf } from './rule/ending.ts';
 import { forget, hasNoEndKeepingCordon, withoutEndsKeepingCordon, withUncordonedMark } from './rule/history.ts';
 import { FLAPPING, readyToBegin, readyToGoOn } from './rule/pauses.ts';
@@ -72,6 +74,8 @@ export function decide(observed: Observation): DrainDecision {
   // By all recoveries, that of the message included.
   const observation = withLateEnds(withNewEnds);
   const { record } = observation;
+  const calledOff = calledOffByUncordon(observed, observation);
+  if (calledOff !== undefined) return { kind: 'cancel', ...calledOff };
   const decision = decideMessage(observation);
   if (decision !== undefined) return decision;
   const { active } = record;
@@ -108,16 +112,18 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   const ready = readyToGoOn(observation, active);
   if (ready.kind === 'pause') return ready;
   if (record.pausedSince !== undefined) return { kind: 'note', record: withoutPause(record, now) };
+  const { configuration } = ready;
+  const drain = narrowed(active, configuration);
   switch (phase.kind) {
     case 'waiting':
-      return decideQueued(ready, active, phase);
+      return decideQueued(ready, drain, phase);
     case 'custom':
-      if (ready.configuration.settings.customDrain === undefined)
-        return { kind: 'fallBack', active, because: NO_CUSTOM_DRAIN };
-      return decideBegun(ready, active);
+      if (configuration.settings.customDrain === undefined)
+        return { kind: 'fallBack', active: drain, because: NO_CUSTOM_DRAIN };
+      return decideBegun(ready, drain);
     case 'draining':
     case 'fallback':
-      return decideBegun(ready, active);
+      return decideBegun(ready, drain);
   }
 }
 
@@ -299,6 +305,13 @@ function noteUncordon<Seen extends Observation>(observed: Seen): Seen {
   const endsNone = !isOpened || record.active?.cordon !== undefined || hasNoEndKeepingCordon(record);
   const next = endsNone ? noted : withoutEndsKeepingCordon(noted);
   return next === record ? observed : { ...observed, record: next };
+}
+
+/** Calls the requests that wait off, if this look is the first one after somebody has uncordoned the node of an ended drain. */
+function calledOffByUncordon(observed: Observation, { now, node, record }: Observation): Cancellation | undefined {
+  const isNew = record.uncordonedMark !== undefined && record.uncordonedMark !== observed.record.uncordonedMark;
+  if (!isNew || record.active !== undefined || record.requests.length === 0) return undefined;
+  return withoutWaiting({ now, node, record }, 'somebody uncordoned the node');
 }
 
 function toTidy(observation: Observation): DrainDecision {

@@ -129,7 +129,7 @@ async function withSurroundings(
   const loaded = await loadInForce(deps, { view, pool, pods, now });
   const asked = remainingRequests(base);
   const isOfAllPods = goesForAllPods({ requests: asked, phase: record.active?.phase });
-  const configuration = isOfAllPods ? ALL_PODS : config.drain && configurationOf(config.drain);
+  const configuration = isOfAllPods ? allPodsBeside(config.drain) : config.drain && configurationOf(config.drain);
   const { active } = record;
   const poolDrains =
     active && isWaiting(active)
@@ -145,7 +145,7 @@ async function withSurroundings(
     kind: 'drain',
     ...base,
     configuration,
-    inForce: isOfAllPods && asked.every(isForAllPods) ? withoutLimits(loaded) : loaded,
+    inForce: asked.some(isForAllPods) ? withoutLimits(loaded) : loaded,
     maxEventAge: config.healthEvents.maxEventAge,
     poolDrains,
     pods,
@@ -155,6 +155,13 @@ async function withSurroundings(
   };
 }
 
+/** The settings of a drain for all pods. What its other requests are about, the configuration says. */
+const allPodsBeside = (settings: DrainSettings | undefined): DrainConfiguration =>
+  settings === undefined
+    ? ALL_PODS
+    : { ...ALL_PODS, settings: { ...ALL_PODS.settings, partialDrain: settings.partialDrain } };
+
+/** Limits do not count while a request for all pods is among those of the drain. */
 const withoutLimits = (inForce: ObservedDrain['inForce']): ObservedDrain['inForce'] =>
   inForce.kind === 'known' ? { ...inForce, limits: NO_DRAIN_LIMITS } : inForce;
 

@@ -26,13 +26,12 @@ interface Ended {
 /** The requests that a message ends, and the record without them; undefined: it ends none. */
 export function cancellationOf(observation: Observation, incoming: EndMessage): Cancellation | undefined {
   const { now, record, node } = observation;
-  const configuration = observation.kind === 'drain' ? observation.configuration : undefined;
   const ended = endedIn(record, incoming);
   const isStale = isShownAlone(record, ended, incoming, node);
   if (ended.waiting.length + ended.running.length + ended.recovered.length === 0 && !isStale)
     return cancelledAhead(incoming, record, node, now);
   const outcome = outcomeOf(incoming);
-  const { kept, ending } = withoutEnded(record, ended, outcome, { configuration, now });
+  const { kept, ending } = withoutEnded(record, ended, outcome, now);
   const answers = ending.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
   const next = remember(kept, answers, node);
   const releasesNode = isFree(next) && (isStale || isCordonOurs(next, node, incoming));
@@ -64,7 +63,7 @@ function withoutEnded(
   record: DrainRecord,
   { waiting, running, recovered }: Ended,
   outcome: DrainOutcome,
-  { configuration, now }: Pick<DrainObservation, 'configuration' | 'now'>,
+  now: EpochMs,
 ): { readonly kept: DrainRecord; readonly ending: readonly DrainRequest[] } {
   const { active, requests, finished } = record;
   const kept = {
@@ -77,7 +76,7 @@ function withoutEnded(
   if (running.length > 0 && running.length === active.requests.length)
     return { kept: { ...kept, active: { ...active, phase: endingPhase(active, outcome, now) } }, ending: waiting };
   return {
-    kept: { ...kept, active: withoutRequests(active, running, configuration) },
+    kept: { ...kept, active: withoutRequests(active, running) },
     ending: [...waiting, ...running],
   };
 }
@@ -119,17 +118,19 @@ export function withLateEnds<Seen extends Observation>(seen: Seen): Seen {
   return { ...seen, record: { ...record, active: next } };
 }
 
-/** Takes requests out of the drain, and with them the force and the pods that only they asked for. */
-function withoutRequests(
-  active: ActiveDrain,
-  ended: readonly DrainRequest[],
-  configuration: DrainConfiguration | undefined,
-): ActiveDrain {
+/** Takes requests out of the drain, and with them the force that only they asked for. */
+function withoutRequests(active: ActiveDrain, ended: readonly DrainRequest[]): ActiveDrain {
   if (ended.length === 0) return active;
   const requests = active.requests.filter(request => !ended.includes(request));
-  const wanted = configuration && scopeOfAll(requests, configuration.settings.partialDrain);
-  const isNarrower = wanted !== undefined && isWanted(wanted) && covers(active.scope, wanted);
-  return { ...active, requests, force: requests.some(isForceful), scope: isNarrower ? wanted : active.scope };
+  return { ...active, requests, force: requests.some(isForceful) };
+}
+
+/** The drain without the pods that only requests asked for which have ended. */
+export function narrowed(active: ActiveDrain, { settings }: DrainConfiguration): ActiveDrain {
+  const wanted = scopeOfAll(active.requests, settings.partialDrain);
+  return isWanted(wanted) && !covers(wanted, active.scope) && covers(active.scope, wanted)
+    ? { ...active, scope: wanted }
+    : active;
 }
 
 /** Whether the scope names pods. Another configuration may know no entity of the requests that are left: then nothing says what could be left out. */
@@ -165,7 +166,7 @@ export const UNCORDONED = 'Uncordoned';
 
 /** Ends the requests of monitors when their quarantine is over and others keep the drain going; undefined: there is no such end. */
 export function quarantineEndOf(
-  { record, node, configuration, now }: DrainObservation,
+  { record, node, now }: DrainObservation,
   active: ActiveDrain,
 ): Cancellation | undefined {
   const ended = active.requests.filter(({ event }) => isOfMonitor(event));
@@ -173,7 +174,7 @@ export function quarantineEndOf(
   if (outcome === undefined || outcome.reason === UNCORDONED || ended.length === active.requests.length)
     return undefined;
   const answers = ended.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
-  const next = remember({ ...record, active: withoutRequests(active, ended, configuration) }, answers, node);
+  const next = remember({ ...record, active: withoutRequests(active, ended) }, answers, node);
   return { record: next, because: outcome.message, answers, releasesNode: false, answersMessage: false };
 }
 
@@ -190,10 +191,18 @@ export function waitingEndOf(
   if (requests.length === 0 || node.unschedulable || cordon === undefined || cordon.by === 'none') return undefined;
   const mayBeOpenedByUs = outcome.status === 'Cancelled' || over.length > 0;
   if (mayBeOpenedByUs && uncordonedMarkOf(node) !== id) return undefined;
-  const uncordoned = uncordonedOutcome(cordon);
-  const answers = requests.map(request => toFinished(request, uncordoned, { now, scope: FULL, drained: 0 }));
+  return withoutWaiting({ record, node, now }, uncordonedOutcome(cordon).message);
+}
+
+/** Ends all requests that wait, since the node was uncordoned. */
+export function withoutWaiting(
+  { record, node, now }: Pick<Observation, 'record' | 'node' | 'now'>,
+  because: string,
+): Cancellation {
+  const outcome = cancelled(UNCORDONED, because);
+  const answers = record.requests.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
   const next = remember({ ...record, requests: [] }, answers, node);
-  return { record: next, because: uncordoned.message, answers, releasesNode: false, answersMessage: false };
+  return { record: next, because, answers, releasesNode: false, answersMessage: false };
 }
 
 /** The early end of a drain whose cordon or quarantine was taken back; undefined: it goes on. */

@@ -8,10 +8,10 @@ import { tooOldOutcome, staleOutcome, withoutDeferredRecovery } from './late-eve
 import { NODE_ANNOTATION } from './node-annotations.ts';
 import type { DrainObservation, DrainConfiguration, ReadyObservation, RequestMessage } from './observation.ts';
 import { isOnlyObserved } from './pauses.ts';
-import { isEnding, isForceful, isWaiting } from './phase.ts';
+import { isEnding, isForceful, isWaiting, openPhaseOf } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { withoutPause, withTimeLeft } from './progress.ts';
-import { mustWait } from './queue.ts';
+import { mustWait, waitsForNobody } from './queue.ts';
 import type { ActiveDrain, DrainRecord } from '../record.ts';
 import { makeRoom, isFull } from './request-limit.ts';
 import type { DrainOutcome, DrainRequest, FinishedDrain } from '../request-record.ts';
@@ -79,15 +79,21 @@ function flapOutcome(
   return { status: 'AlreadyDrained', reason: 'Covered', message, left: [] };
 }
 
-/** Whether the request joins the drain under way, and ends with it. */
+/** Whether the request joins the drain under way, and ends with it. One that waits for nobody, or is forced, widens it where it must. */
 function isJoined(
   { active }: DrainRecord,
-  { event }: DrainRequest,
+  request: DrainRequest,
   configuration: DrainConfiguration | undefined,
 ): boolean {
-  const wanted = configuration && scopeOf(event, configuration.settings.partialDrain);
-  if (active === undefined || isEnding(active) || wanted === undefined) return false;
-  return wanted.kind !== 'unusable' && covers(active.scope, wanted);
+  const wanted = configuration && scopeOf(request.event, configuration.settings.partialDrain);
+  if (active === undefined || isEnding(active) || wanted === undefined || wanted.kind === 'unusable') return false;
+  return covers(active.scope, wanted) || (isWidenable(active) && (waitsForNobody(request) || isForceful(request)));
+}
+
+/** Whether pods may be added to those of the drain: a custom resource keeps the pods that it was made for. */
+function isWidenable(active: ActiveDrain): boolean {
+  const { kind } = openPhaseOf(active);
+  return kind === 'waiting' || kind === 'draining';
 }
 
 /** The record with this request: in the drain under way where that covers it, else in the next one. */
@@ -101,11 +107,19 @@ function takeRequest(
   if (active !== undefined && configuration !== undefined && isJoined(record, request, configuration)) {
     const force = active.force || isForceful(request);
     const counted = isWaiting(active) ? request : withTimeLeft(request, configuration.settings.deleteAfterTimeout, now);
-    const joined = { ...active, requests: [...active.requests, counted], force };
+    const requests = [...active.requests, counted];
+    const joined = { ...widened(active, scopeOfAll(requests, configuration.settings.partialDrain)), requests, force };
     return { kind: 'take', record: { ...record, active: joined }, request, position: 'joins', replacedEnds: [] };
   }
   const position = active === undefined && requests.length === 0 ? 'next' : 'follows';
   return { kind: 'take', record: { ...record, requests: [...requests, request] }, request, position, replacedEnds: [] };
+}
+
+/** The drain with a scope that covers this one, too. The pods that are added are no lack of progress. */
+function widened(active: ActiveDrain, scope: DrainScope): ActiveDrain {
+  if (covers(active.scope, scope)) return active;
+  const { progress: _, ...others } = active;
+  return { ...others, scope };
 }
 
 /** The answer to an event that reports a recovery. */

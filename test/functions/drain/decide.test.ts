@@ -1,6 +1,7 @@
 /** The rule of drains, row by row of NVSentinel's decision table, and its properties. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { narrowed } from '../../../functions/drain/rule/cancellation.ts';
 import { decide } from '../../../functions/drain/decide.ts';
 import { isRequest, isForceful } from '../../../functions/drain/rule/phase.ts';
 import { REMEMBERED_FOR } from '../../../functions/drain/rule/history.ts';
@@ -462,6 +463,22 @@ describe('what calls a drain off', () => {
     expect(on({ kind: 'withdrawn', id: 'e9' }).kind).not.toBe('cancel');
   });
 
+  it('that somebody sends by uncordoning the node of an ended drain ends what waits for another one', () => {
+    const node = { unschedulable: false, cordonMark: 'e1' };
+    const record = { requests: [request('e2')], finished: [finished('e1')] };
+    const mode = { mode: 'Observe' } as const;
+    const asked = asking(request('e3'));
+    const opened = decide(observation({ record, node, inForce: mode, incoming: asked }));
+    expect(opened).toMatchObject({
+      kind: 'cancel',
+      answers: [{ id: 'e2', reason: 'Uncordoned' }],
+      record: { requests: [], uncordonedMark: 'e1' },
+    });
+    const noted = { ...record, finished: [], uncordonedMark: 'e1' };
+    const later = { unschedulable: false, uncordonedMark: 'e1' };
+    expect(decide(observation({ record: noted, node: later, inForce: mode })).kind).toBe('pause');
+  });
+
   describe('that somebody sends by uncordoning the node while the end of a drain is carried out', () => {
     const waiting = request('e2');
     const seen = (status: DrainOutcome['status'], by: 'own' | 'other' | 'none', uncordonedMark?: string): unknown => {
@@ -495,7 +512,8 @@ describe('what calls a drain off', () => {
       const record = { active: active({ requests, scope, force: requests.some(isForceful) }) };
       const decision = on({ kind: 'cancelled', id: 'e2' }, { record, ...given });
       const left = decision.kind === 'cancel' ? decision.record.active : undefined;
-      return left && { requests: left.requests.map(({ id }) => id), scope: left.scope, force: left.force };
+      const next = left && given.configuration ? narrowed(left, given.configuration) : left;
+      return next && { requests: next.requests.map(({ id }) => id), scope: next.scope, force: next.force };
     };
 
     it('the force, unless another one asks for it', () => {
@@ -506,6 +524,13 @@ describe('what calls a drain off', () => {
 
     it('the pods beyond the GPU of the other one', () => {
       expect(after([reset('e1', ['A']), request('e2')])).toMatchObject({ scope: GPU_A });
+    });
+
+    it('the pods of all that wait for nobody, as soon as the configuration is known', () => {
+      const drain = active({ requests: [reset('e1', ['A'])], scope: FULL });
+      const node = prepared(drain);
+      const decided = decide(observation({ record: { active: drain }, node, configuration: PARTIAL }));
+      expect(decided).toMatchObject({ kind: 'prepare', active: { scope: GPU_A } });
     });
 
     it('no pods where nothing says which ones the other one is about, or it is about more by now', () => {

@@ -5,7 +5,7 @@ import { answerOrTake } from '../../../../functions/drain/rule/take-request.ts';
 import type { DrainRecord } from '../../../../functions/drain/record.ts';
 import { makeRoom, isFull } from '../../../../functions/drain/rule/request-limit.ts';
 import { scopeOfAll, covers } from '../../../../functions/drain/rule/pods.ts';
-import { active, modes, NOW, observation, request, reset, asking } from '../observations.ts';
+import { active, modes, NOW, observation, request, reset, asking, RESOURCE } from '../observations.ts';
 
 const RULES = modes('AllowCompletion', 'partialDrainEnabled = true');
 const gpuA = { kind: 'entities', entities: ['GPU-a'] } as const;
@@ -36,12 +36,32 @@ describe('with fifty requests', () => {
   });
 
   it('takes a forced one, which takes the places of those that it covers', () => {
-    const record = { ...busy, requests: Array.from({ length: 50 }, (_, index) => request(`w${index}`)) };
-    const taken = decisionOn(record, forced('now'));
-    expect(taken).toMatchObject({ kind: 'take', position: 'follows', record: { requests: [{ id: 'now' }] } });
-    expect(taken?.kind === 'take' && taken.replacedEnds.map(({ id, reason }) => `${id} ${reason}`)).toEqual(
-      record.requests.map(({ id }) => `${id} Covered`),
-    );
+    const waiting = Array.from({ length: 50 }, (_, index) => request(`w${index}`));
+    const covered = (of: readonly { readonly id: string }[]) => of.map(({ id }) => `${id} Covered`);
+    const endsOf = (taken: ReturnType<typeof decisionOn>): unknown =>
+      taken?.kind === 'take' && taken.replacedEnds.map(({ id, reason }) => `${id} ${reason}`);
+
+    const joined = decisionOn({ ...busy, requests: waiting }, forced('now'));
+    const wide = { scope: { kind: 'full' }, requests: [{ id: 'now' }], force: true };
+    expect(joined).toMatchObject({ kind: 'take', position: 'joins', record: { active: wide, requests: waiting } });
+    expect(endsOf(joined)).toEqual(covered(fifty));
+
+    // The pods of a custom resource stay those for which it was made.
+    const custom = active({ ...busy.active, phase: { kind: 'custom', resource: RESOURCE } });
+    const follows = decisionOn({ active: custom, requests: waiting, finished: [] }, forced('now'));
+    expect(follows).toMatchObject({ kind: 'take', position: 'follows', record: { requests: [{ id: 'now' }] } });
+    expect(endsOf(follows)).toEqual(covered(waiting));
+  });
+
+  it('takes one that waits for nobody into the drain under way, which it widens', () => {
+    const drain = active({ scope: gpuA, requests: [reset('e1', ['GPU-a'])], progress: { pods: 1, time: NOW } });
+    const record: DrainRecord = { active: drain, requests: [], finished: [] };
+    const person = { ...request('p1'), requestedBy: 'node-annotation' };
+    const taken = decisionOn(record, person);
+    const wider = taken?.kind === 'take' ? taken.record.active : undefined;
+    expect(wider).toMatchObject({ id: 'e1', scope: { kind: 'full' }, requests: [{ id: 'e1' }, { id: 'p1' }] });
+    expect(wider).not.toHaveProperty('progress');
+    expect(decisionOn(record, request('wide'))).toMatchObject({ kind: 'take', position: 'follows' });
   });
 
   it('takes one for all pods, which waits for no configuration and takes one place alone', () => {
