@@ -197,8 +197,7 @@ async function prepare(
   const { deps } = context;
   const message = `drain ${active.id} of ${formatScope(active.scope)}`;
   // One that waits in the queue is not in progress.
-  const shown = isWaiting(active) ? observed.node.shownDrain : 'inProgress';
-  const node = await showOnNode(context, observed, shown, message);
+  const node = isWaiting(active) ? observed.object : await showOnNode(context, observed, 'inProgress', message);
   if (node === undefined || isRefused(node)) return endUnchangedTurn(observed, node);
   const changed = await tryChange(context, observed, 'prepare', () =>
     prepareNode(deps, node, { active, cordon, showDraining }),

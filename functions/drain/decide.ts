@@ -32,7 +32,13 @@ import {
 import { decideCustomDrain } from './rule/custom-drain.ts';
 import type { Cancellation, DrainDecision } from './rule/decision.ts';
 import { endPlanOf } from './rule/ending.ts';
-import { forget, hasNoEndKeepingCordon, withoutEndsKeepingCordon, withUncordonedMark } from './rule/history.ts';
+import {
+  forget,
+  hasEmptiedNode,
+  hasNoEndKeepingCordon,
+  withoutEndsKeepingCordon,
+  withUncordonedMark,
+} from './rule/history.ts';
 import { FLAPPING, readyToBegin, readyToGoOn } from './rule/pauses.ts';
 import { rememberEnds, withEnds, withDeferredRecovery, withDueRecovery } from './rule/late-events.ts';
 import { cordonFor, hasStaleCordonMark, isPrepared, uncordonedMarkOf } from './rule/node-annotations.ts';
@@ -133,7 +139,8 @@ function decideBegun(observation: ReadyObservation, before: ActiveDrain): DrainD
   const { limits } = inForce;
   const isOfCustom = isCustomDrain(before, configuration, node);
   const isLeftToResource = isLeftToCustomResource(before, configuration, node);
-  const { active, plan } = withPlan(observation, before, isOfCustom);
+  const { active, plan: planned } = withPlan(observation, before, isOfCustom);
+  const plan = planned.isDrained ? withoutWarnings(planned) : planned;
   const showDraining = isLeftToResource || !plan.isDrained;
   if (!isPrepared(observation, active, showDraining)) {
     const cordon = cordonFor(active, node);
@@ -164,6 +171,12 @@ function decideBegun(observation: ReadyObservation, before: ActiveDrain): DrainD
     forcedEndTime(active, limits, isOfCustom) === undefined ? undefined : lastDeletions(plan),
   );
 }
+
+/** A drain that ends deletes nothing later, so nobody is warned. */
+const withoutWarnings = (plan: PodPlan): PodPlan => ({
+  ...plan,
+  acts: plan.acts.filter(({ kind }) => kind !== 'warn'),
+});
 
 /** The deletions that a forced deadline requires: they are made with its end if no earlier run made them. */
 function lastDeletions(plan: PodPlan): PodPlan {
@@ -325,7 +338,7 @@ const lastEnd = ({ record }: Pick<Observation, 'record'>): FinishedDrain | undef
 /** A run that was overtaken shows a drain under way on a node that another run has drained. */
 function correctedConditions(observation: Observation): DrainDecision {
   const last = lastEnd(observation);
-  const isDrained = observation.node.unschedulable && last?.status === 'Succeeded';
+  const isDrained = observation.node.unschedulable && last !== undefined && hasEmptiedNode(last);
   return {
     kind: 'correctConditions',
     shown: isDrained ? 'drained' : 'nothing',

@@ -156,8 +156,15 @@ export function readShownDrain(conditions: readonly NodeCondition[]): DrainCondi
   return has(DRAIN_IN_PROGRESS) ? 'inProgress' : has(DRAINED) ? 'drained' : 'nothing';
 }
 
+/** Type of the condition that is true in a state. */
+const TYPES: Readonly<Record<DrainConditionState, string | undefined>> = {
+  inProgress: DRAIN_IN_PROGRESS,
+  drained: DRAINED,
+  nothing: undefined,
+};
+
 /**
- * Shows the state of a drain, if the Node does not show it yet; conditions of others stay. Exactly the Node that was looked at is changed.
+ * Shows the state of a drain and its message, if the Node does not show them yet; conditions of others stay. Exactly the Node that was looked at is changed.
  *
  * @returns the Node in the version that it has then; undefined: it changed, or is gone
  */
@@ -168,10 +175,15 @@ export async function showDrain(
   { message, now }: { readonly message: string; readonly now: EpochMs },
 ): Promise<KubernetesObject | undefined> {
   const storedConditions = readConditions(node.status?.['conditions']);
-  if (readShownDrain(storedConditions) === shown) return node;
+  const isShown = readShownDrain(storedConditions) === shown;
+  const stated = isShown ? storedConditions.find(each => each.type === TYPES[shown]) : undefined;
+  if (isShown && (stated === undefined || stated.message === message)) return node;
   const time = toTimestamp(now);
+  // Only another state is a transition.
+  const transitionTime = stated?.lastTransitionTime === undefined ? time : toTimestamp(stated.lastTransitionTime);
   const is = (type: string, isTrue: boolean, reason: string): readonly JsonObject[] => {
-    const own = storedConditions.find(each => each.type === type);
+    const stored = storedConditions.find(each => each.type === type);
+    if (stored !== undefined && !isOwnCondition(stored)) return [];
     if (isTrue) {
       return [
         {
@@ -179,17 +191,18 @@ export async function showDrain(
           status: 'True',
           reason: `${OWN_REASON}${reason}`,
           message,
-          lastTransitionTime: time,
+          lastTransitionTime: transitionTime,
           lastHeartbeatTime: time,
         },
       ];
     }
-    return own !== undefined && isOwnCondition(own) ? [{ type, $patch: 'delete' }] : [];
+    return stored === undefined ? [] : [{ type, $patch: 'delete' }];
   };
   const conditions = [
     ...is(DRAIN_IN_PROGRESS, shown === 'inProgress', 'Draining'),
     ...is(DRAINED, shown === 'drained', 'Drained'),
   ];
+  if (conditions.length === 0) return node;
   const outcome = await changeNodeConditions(kubernetes, node.metadata, conditions);
   if (outcome.kind !== 'ok') return undefined;
   return { ...node, metadata: { ...node.metadata, resourceVersion: outcome.object.metadata.resourceVersion } };

@@ -125,6 +125,12 @@ function withoutRequests(active: ActiveDrain, ended: readonly DrainRequest[]): A
   return { ...active, requests, force: requests.some(isForceful) };
 }
 
+/** The drain without the cordon of a quarantine that has ended with it: the requests that are left need one of their own. */
+function withoutQuarantineCordon(active: ActiveDrain, { unschedulable }: DrainedNode): ActiveDrain {
+  const { cordon, ...others } = active;
+  return cordon?.by === 'other' && !unschedulable ? others : active;
+}
+
 /** The drain without the pods that only requests asked for which have ended. */
 export function narrowed(active: ActiveDrain, { settings }: DrainConfiguration): ActiveDrain {
   const wanted = scopeOfAll(active.requests, settings.partialDrain);
@@ -174,7 +180,8 @@ export function quarantineEndOf(
   if (outcome === undefined || outcome.reason === UNCORDONED || ended.length === active.requests.length)
     return undefined;
   const answers = ended.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
-  const next = remember({ ...record, active: withoutRequests(active, ended) }, answers, node);
+  const left = withoutRequests(active, ended);
+  const next = remember({ ...record, active: withoutQuarantineCordon(left, node) }, answers, node);
   return { record: next, because: outcome.message, answers, releasesNode: false, answersMessage: false };
 }
 

@@ -5,7 +5,7 @@
 import { toFinished } from './take-request.ts';
 import { isCordonKnown, isCordonOfRepair } from './cancellation.ts';
 import type { EndPlan } from './decision.ts';
-import { hasNoEndKeepingCordon, remember, withUncordonedMark } from './history.ts';
+import { hasEmptiedNode, hasNoEndKeepingCordon, remember, withUncordonedMark } from './history.ts';
 import { hasStaleCordonMark, uncordonedMarkOf } from './node-annotations.ts';
 import type { DrainedNode, DrainObservation } from './observation.ts';
 import { endingPhase, recordedResource } from './phase.ts';
@@ -45,7 +45,7 @@ export function endPlanOf({ now, node, record }: Ended, active: ActiveDrain, { o
   const uncordon = isLast && isCordonKnown(record, node);
   // Also where a run that died in between has opened the node.
   const status = isLast && (uncordon || !node.unschedulable) ? 'Cancelled' : outcome.status;
-  const shown = status === 'Succeeded' ? 'drained' : 'nothing';
+  const shown = hasEmptiedNode({ status, scope }) ? 'drained' : 'nothing';
   const next = remember(idleRecord, ended, node);
   const resource = recordedResource(active);
   const { leftResources = [] } = next;

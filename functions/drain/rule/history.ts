@@ -34,6 +34,10 @@ const needsNoDrain = ({ status, reason }: FinishedDrain): boolean =>
 export const keepsCordon = (ended: FinishedDrain): boolean =>
   !ended.recovered && (ended.status !== 'Cancelled' || ended.reason === 'Covered') && !needsNoDrain(ended);
 
+/** Whether the drain was for all pods of the node, and ended with success. */
+export const hasEmptiedNode = ({ status, scope }: Pick<FinishedDrain, 'status' | 'scope'>): boolean =>
+  status === 'Succeeded' && scope.kind === 'full';
+
 /** Whether no end in the record still keeps the node cordoned. An event that asked for no drain asked for no cordon either. */
 export const hasNoEndKeepingCordon = ({ finished }: Pick<DrainRecord, 'finished'>): boolean =>
   !finished.some(keepsCordon);

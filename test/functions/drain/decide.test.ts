@@ -327,6 +327,19 @@ mode = "DeleteAfterTimeout"`);
     });
   });
 
+  it('warns nobody of a deletion where it ends at once', () => {
+    const configuration = modes('DeleteAfterTimeout', 'deleteAfterTimeoutMinutes = 60');
+    const notReady = {
+      phase: 'Running',
+      conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2024-11-01T12:00:00Z' }],
+    };
+    const given = { configuration, pods: [pod('a', {}, notReady)] };
+    expect(step(given)).toMatchObject({ kind: 'finish', plan: { acts: [] } });
+    const { cordon: _, ...uncordoned } = active();
+    const first = decide(observation({ ...given, record: { active: uncordoned } }));
+    expect(first).toMatchObject({ kind: 'prepare', plan: { acts: [] } });
+  });
+
   describe('when deleteAfterTimeoutMinutes has changed', () => {
     const ago = (count: number) => [{ ...request('e1'), time: addDuration(NOW, minutes(-count)) }];
     const told = active({ requests: ago(40), warned: ['uid-a'], deleteTime: addDuration(NOW, minutes(20)) });

@@ -122,13 +122,17 @@ const node = (...conditions: (typeof own)[]): KubernetesObject => ({
   metadata: { name: 'n1', uid: 'u1', resourceVersion: '7', creationTimestamp: '2024-11-01T12:00:00Z' },
   status: { conditions },
 });
-const show = async (object: KubernetesObject, answer: () => Promise<WriteOutcome>) => {
+const show = async (
+  object: KubernetesObject,
+  answer: () => Promise<WriteOutcome>,
+  state: 'drained' | 'inProgress' = 'drained',
+) => {
   const bodies: unknown[] = [];
   const patch = (_: unknown, { body }: { body: unknown }) => {
     bodies.push(body);
     return answer();
   };
-  const shown = await showDrain({ kubernetes: { patch } }, object, 'drained', { message: 'm', now: NOW });
+  const shown = await showDrain({ kubernetes: { patch } }, object, state, { message: 'm', now: NOW });
   return { bodies, version: shown?.metadata.resourceVersion };
 };
 const fails = (reason: string) => () => Promise.reject(new RetryableError('no', { reason }));
@@ -140,6 +144,23 @@ it('reads those that are ours by their reason', () => {
     'nothing',
     'drained',
   ]);
+});
+
+it('changes the message of one that is shown, which is no transition', async () => {
+  const since = '2024-11-01T12:00:00Z';
+  const shown = node({ ...own, lastTransitionTime: since });
+  const answer: WriteOutcome = { kind: 'ok', object: shown };
+  const { bodies } = await show(shown, () => Promise.resolve(answer), 'inProgress');
+  expect(bodies).toMatchObject([{ status: { conditions: [{ message: 'm', lastTransitionTime: since }] } }]);
+  const same = node({ ...own, message: 'm' });
+  expect((await show(same, () => Promise.resolve(answer), 'inProgress')).bodies).toEqual([]);
+});
+
+it('leaves one of somebody else alone', async () => {
+  const answer = () => Promise.reject(new Error('nothing is to be written'));
+  expect(await show(node(others), answer)).toEqual({ bodies: [], version: '7' });
+  const ofOthers = { ...own, reason: 'Maintenance' };
+  expect(await show(node(ofOthers), answer, 'inProgress')).toEqual({ bodies: [], version: '7' });
 });
 
 it('puts one on and takes the other off, of the Node that was looked at', async () => {

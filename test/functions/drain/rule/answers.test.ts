@@ -315,6 +315,16 @@ describe('a drain whose cordon somebody takes back', () => {
     });
   });
 
+  it('needs a cordon of its own for a person, where that of the quarantine goes with it', () => {
+    const asked = request('maintenance', { agent: 'curfew', checkName: 'DrainRequested' });
+    const drain = active({ requests: [request('e1'), asked], cordon: { quarantined: true, by: 'other' } });
+    const left = (node: Given['node']) =>
+      quarantineEndOf(observation({ record: { active: drain }, ...(node && { node }) }), drain)?.record.active;
+    expect(left({})).toMatchObject({ requests: [asked] });
+    expect(left({})).not.toHaveProperty('cordon');
+    expect(left({ unschedulable: true })).toMatchObject({ cordon: { by: 'other' } });
+  });
+
   it('knows its cordon by the drain under way, by one of its requests, by one that has ended, or as that of a repair', () => {
     const node = { uid: 'u1', quarantine: undefined };
     const known = (record: Given['record'], cordonMark: string | undefined = 'e1'): boolean =>

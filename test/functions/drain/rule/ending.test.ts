@@ -33,6 +33,12 @@ const OF_OTHERS = { cordonMark: undefined };
 describe('the Node at the end of a drain', () => {
   it.each<[string, DrainOutcome['status'], Given, string]>([
     ['stays cordoned once it is drained', 'Succeeded', {}, 'Succeeded drained'],
+    [
+      'is not shown as drained by a drain of some pods',
+      'Succeeded',
+      { active: { scope: { kind: 'entities', entities: ['A'] } } },
+      'Succeeded nothing',
+    ],
     ['stays cordoned after a failure', 'Failed', {}, 'Failed nothing'],
     ['is opened if the drain was cancelled', 'Cancelled', {}, 'Cancelled nothing, opened'],
     [
