@@ -153,7 +153,8 @@ function immediateOutcome(
   if (listed === undefined) return ends('Cancelled', 'StaleEvent', 'the node is not quarantined any more');
   if (scope === undefined || listed === 'unreadable') return undefined;
   const earlier = record.finished.find(
-    ({ id, status, scope: done }) => status === 'Succeeded' && listed.includes(id) && covers(done, scope),
+    ({ id, status, scope: done, recovered }) =>
+      status === 'Succeeded' && !recovered && listed.includes(id) && covers(done, scope),
   );
   if (earlier === undefined) return undefined;
   return ends(

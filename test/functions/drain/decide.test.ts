@@ -81,6 +81,12 @@ describe('a request that needs no drain', () => {
 
   it.each([
     ['full covers full', finished('e1'), request('e2', {}, 'AlreadyQuarantined'), 'AlreadyDrained Covered'],
+    [
+      'of a node that was opened since',
+      finished('e1', { recovered: true }),
+      request('e2', {}, 'AlreadyQuarantined'),
+      'begin',
+    ],
     ['full covers a GPU', finished('e1'), reset('e2', ['A'], 'AlreadyQuarantined'), 'AlreadyDrained Covered'],
     [
       'a GPU covers itself',
