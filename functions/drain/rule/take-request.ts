@@ -8,7 +8,7 @@ import { tooOldOutcome, staleOutcome, withoutDeferredRecovery } from './late-eve
 import { NODE_ANNOTATION } from './node-annotations.ts';
 import type { DrainObservation, DrainConfiguration, ReadyObservation, RequestMessage } from './observation.ts';
 import { isOnlyObserved } from './pauses.ts';
-import { isEnding, isForceful, isWaiting, openPhaseOf } from './phase.ts';
+import { isEnding, isForAllPods, isForceful, isWaiting, openPhaseOf } from './phase.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './pods.ts';
 import { withoutPause, withTimeLeft } from './progress.ts';
 import { mustWait, waitsForNobody } from './queue.ts';
@@ -79,7 +79,7 @@ function flapOutcome(
   return { status: 'AlreadyDrained', reason: 'Covered', message, left: [] };
 }
 
-/** Whether the request joins the drain under way, and ends with it. One that waits for nobody, or is forced, widens it where it must. */
+/** Whether the request joins the drain under way, and ends with it: it asks for no more pods, or may widen it. */
 function isJoined(
   { active }: DrainRecord,
   request: DrainRequest,
@@ -87,13 +87,23 @@ function isJoined(
 ): boolean {
   const wanted = configuration && scopeOf(request.event, configuration.settings.partialDrain);
   if (active === undefined || isEnding(active) || wanted === undefined || wanted.kind === 'unusable') return false;
-  return covers(active.scope, wanted) || (isWidenable(active) && (waitsForNobody(request) || isForceful(request)));
+  return covers(active.scope, wanted) || mayWiden(request, active);
 }
 
-/** Whether pods may be added to those of the drain: a custom resource keeps the pods that it was made for. */
-function isWidenable(active: ActiveDrain): boolean {
-  const { kind } = openPhaseOf(active);
-  return kind === 'waiting' || kind === 'draining';
+/**
+ * Whether the request may add its pods to those of the drain. One for all pods is that of a reboot, which comes whether or not they have gone. One
+ * that waits for nobody does not wait for a drain that waits, either. A custom resource keeps the pods that it was made for.
+ */
+function mayWiden(request: DrainRequest, active: ActiveDrain): boolean {
+  switch (openPhaseOf(active).kind) {
+    case 'draining':
+      return isForAllPods(request);
+    case 'waiting':
+      return waitsForNobody(request);
+    case 'custom':
+    case 'fallback':
+      return false;
+  }
 }
 
 /** The record with this request: in the drain under way where that covers it, else in the next one. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { answerOrTake } from '../../../../functions/drain/rule/take-request.ts';
-import type { DrainRecord } from '../../../../functions/drain/record.ts';
+import type { ActiveDrain, DrainRecord } from '../../../../functions/drain/record.ts';
 import { makeRoom, isFull } from '../../../../functions/drain/rule/request-limit.ts';
 import { scopeOfAll, covers } from '../../../../functions/drain/rule/pods.ts';
 import { active, modes, NOW, observation, request, reset, asking, RESOURCE } from '../observations.ts';
@@ -41,27 +41,38 @@ describe('with fifty requests', () => {
     const endsOf = (taken: ReturnType<typeof decisionOn>): unknown =>
       taken?.kind === 'take' && taken.replacedEnds.map(({ id, reason }) => `${id} ${reason}`);
 
-    const joined = decisionOn({ ...busy, requests: waiting }, forced('now'));
-    const wide = { scope: { kind: 'full' }, requests: [{ id: 'now' }], force: true };
-    expect(joined).toMatchObject({ kind: 'take', position: 'joins', record: { active: wide, requests: waiting } });
-    expect(endsOf(joined)).toEqual(covered(fifty));
-
-    // The pods of a custom resource stay those for which it was made.
-    const custom = active({ ...busy.active, phase: { kind: 'custom', resource: RESOURCE } });
-    const follows = decisionOn({ active: custom, requests: waiting, finished: [] }, forced('now'));
+    const follows = decisionOn({ ...busy, requests: waiting }, forced('now'));
     expect(follows).toMatchObject({ kind: 'take', position: 'follows', record: { requests: [{ id: 'now' }] } });
     expect(endsOf(follows)).toEqual(covered(waiting));
   });
 
-  it('takes one that waits for nobody into the drain under way, which it widens', () => {
+  it('takes one for all pods into the drain under way, which it widens', () => {
+    const reboot = { ...request('reboot'), requestedBy: 'curfew.repair', allPods: true };
     const drain = active({ scope: gpuA, requests: [reset('e1', ['GPU-a'])], progress: { pods: 1, time: NOW } });
-    const record: DrainRecord = { active: drain, requests: [], finished: [] };
+    const taken = (given: Partial<ActiveDrain>, asked: ReturnType<typeof request> = reboot) =>
+      decisionOn({ active: { ...drain, ...given }, requests: [], finished: [] }, asked);
+    const wider = taken({});
+    expect(wider).toMatchObject({
+      position: 'joins',
+      record: { active: { id: 'e1', scope: { kind: 'full' }, requests: [{ id: 'e1' }, { id: 'reboot' }] } },
+    });
+    expect(wider?.kind === 'take' && wider.record.active).not.toHaveProperty('progress');
+    // The pods of a custom resource stay those for which it was made.
+    expect(taken({ phase: { kind: 'custom', resource: RESOURCE } })).toMatchObject({ position: 'follows' });
+    expect(taken({ phase: { kind: 'fallback', because: 'x' } })).toMatchObject({ position: 'follows' });
+  });
+
+  it('takes one that waits for nobody into a drain that waits, which it widens', () => {
+    const waiting = { phase: { kind: 'waiting', since: NOW, takesSlot: false } } as const;
+    const drain = active({ scope: gpuA, requests: [reset('e1', ['GPU-a'])] });
     const person = { ...request('p1'), requestedBy: 'node-annotation' };
-    const taken = decisionOn(record, person);
-    const wider = taken?.kind === 'take' ? taken.record.active : undefined;
-    expect(wider).toMatchObject({ id: 'e1', scope: { kind: 'full' }, requests: [{ id: 'e1' }, { id: 'p1' }] });
-    expect(wider).not.toHaveProperty('progress');
-    expect(decisionOn(record, request('wide'))).toMatchObject({ kind: 'take', position: 'follows' });
+    const positionOf = (given: Partial<ActiveDrain>, asked: ReturnType<typeof request>): unknown => {
+      const taken = decisionOn({ active: { ...drain, ...given }, requests: [], finished: [] }, asked);
+      return taken?.kind === 'take' && taken.position;
+    };
+    expect(positionOf(waiting, person)).toBe('joins');
+    expect(positionOf({}, person)).toBe('follows');
+    expect(positionOf(waiting, forced('f1'))).toBe('follows');
   });
 
   it('takes one for all pods, which waits for no configuration and takes one place alone', () => {
