@@ -3,17 +3,17 @@
  *
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it, or widens it.
  *
- * | question | function | asked by |
- * |---|---|---|
- * | what comes next on the node | `decide` | `reconcile.ts` |
- * | which pods are the drain's own | `podCriteriaOf`, `podDrainability` | `custom-request.ts` |
- * | what follows a custom resource that cannot be made | `fail` | `custom-request.ts` |
- * | what is done at the end of a drain, and remembered of it | `endPlanOf`, `endOf` | `drain-end.ts` |
- * | which custom resource the drain has | `recordedResource` | `custom-resource.ts`, `drain-end.ts`, `report.ts` |
- * | whose turn it is | `goesBefore`, `mustWait`, `sortByAge`, `nextDrains`, `skipsItsTurn` | `observe.ts`, `wake-ups.ts` |
- * | what a request asks for | `remainingRequests`, `goesForAllPods`, `requestOnNode`, `requestedId`, `firstRequestTimeOf` | `drained-node.ts`, `node.ts`, `observe.ts` |
- * | what is broken | `faultOf` | `drained-node.ts` |
- * | what the record keeps of it all, to fit | `fittingJson` | `record.ts` |
+ * | question | function | in | asked by |
+ * |---|---|---|---|
+ * | what comes next on the node | `decide` | `decide.ts` | `reconcile.ts` |
+ * | which pods are the drain's own | `podCriteriaOf`, `podDrainability` | `decide.ts`, `rule/pods.ts` | `custom-request.ts` |
+ * | what follows a custom resource that cannot be made | `fail` | `rule/custom-drain.ts` | `custom-request.ts` |
+ * | what is done at the end of a drain, and remembered of it | `endPlanOf`, `endOf` | `rule/ending.ts`, `rule/history.ts` | `drain-end.ts` |
+ * | which custom resource the drain has | `recordedResource` | `rule/phase.ts` | `custom-resource.ts`, `drain-end.ts`, `report.ts` |
+ * | whose turn it is | `goesBefore`, `mustWait`, `sortByAge`, `nextDrains`, `skipsItsTurn` | `rule/queue.ts` | `observe.ts`, `wake-ups.ts` |
+ * | what a request asks for | `remainingRequests`, `goesForAllPods`, `requestOnNode`, `requestedId`, `firstRequestTimeOf` | `rule/phase.ts`, `rule/node-annotations.ts` | `drained-node.ts`, `node.ts`, `observe.ts` |
+ * | what is broken | `faultOf` | `rule/faults.ts` | `drained-node.ts` |
+ * | what the record keeps of it all, to fit | `fittingJson` | `rule/record-size.ts` | `record.ts` |
  */
 import { qualifiedName } from '../../shared/domain/kubernetes-object.ts';
 import { earliest, isDue, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';

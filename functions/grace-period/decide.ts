@@ -3,11 +3,11 @@
  * carries `karpenter.sh/do-not-disrupt: "true"` with our mark next to it. Each pod gets an Event at its own expiry; the last one releases
  * the node. Pure: no I/O, no clock.
  *
- * | question | function | asked by |
- * |---|---|---|
- * | what the node and its pods need now | `decide` | `reconcile.ts` |
- * | which pods are annotated, and how each is protected | `annotatedPods` | `observe.ts`, `report.ts` |
- * | how long the next try waits if somebody undid the change | `effortAfter` | `apply.ts` |
+ * | question | function | in | asked by |
+ * |---|---|---|---|
+ * | what the node and its pods need now | `decide` | `decide.ts` | `reconcile.ts` |
+ * | which pods are annotated, and how each is protected | `annotatedPods` | `rule/announcements.ts` | `observe.ts`, `report.ts` |
+ * | how long the next try waits if somebody undid the change | `effortAfter` | `rule/node-change.ts` | `apply.ts` |
  */
 import {
   annotatedPods,

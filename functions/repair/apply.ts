@@ -60,7 +60,7 @@ export async function apply(
   const restTime = wroteAll ? undefined : addDuration(now, PASS_SPACING);
   const times = [decision.wakeTime, cleaned.time, reported.time, missing.time, restTime];
   const wakeTime = [...times, ...[...changes.values()].map(({ time }) => time)].reduce(earliest, undefined);
-  await writePool(deps, observed, { ...after, ...missing.state }, wakeTime);
+  await writePool(deps, observed, { ...after, ...missing.change }, wakeTime);
   if (reserved !== undefined) await reserved.release(new Set(Object.keys(after.inFlight)));
   else if (poolSettings.repair.limits !== undefined) await giveBack(deps, pool, after);
   await countRepairs(deps, observed, after, findings);
@@ -202,23 +202,23 @@ async function writeNodes(
 async function writePool(
   deps: PassDeps,
   observed: ObservedPool,
-  state: PoolRecord,
+  poolRecord: PoolRecord,
   wakeTime: EpochMs | undefined,
 ): Promise<void> {
-  if (!isWorthKeeping(state) && wakeTime === undefined) {
+  if (!isWorthKeeping(poolRecord) && wakeTime === undefined) {
     await observed.timedPoolRecord.closeNow();
     return;
   }
   const next = wakeTime ?? addDuration(deps.clock.now(), IDLE_POOL_CHECK);
-  await savePool(observed, state, { wakeTime: next });
+  await savePool(observed, poolRecord, { wakeTime: next });
 }
 
 async function savePool(
   { pool, timedPoolRecord }: ObservedPool,
-  state: PoolRecord,
+  poolRecord: PoolRecord,
   timer: { readonly wakeTime: EpochMs; readonly hasOwnMessage?: boolean },
 ): Promise<void> {
-  const value = poolSchema.parse(toJson(state));
+  const value = poolSchema.parse(toJson(poolRecord));
   const { written } = await timedPoolRecord.save({ subject: poolSubject(pool), value, ...timer });
   if (!written) throw contendedError('another pass of the pool is at work');
 }

@@ -15,7 +15,7 @@ import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { Attempt } from './node/attempt-record.ts';
 import type { End } from './actions/replace.ts';
 import { aboutClaim, decisionDetails, metricOf, originOf, OUTCOME_UNKNOWN, rankDetails, warning } from './report.ts';
-import type { NodeName } from './node/rule/verdict.ts';
+import type { ObjectIdentity } from './node/rule/verdict.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { ObservedPool } from './observe.ts';
 import { poolDimension } from './record.ts';
@@ -31,7 +31,12 @@ import type { Report } from '../../shared/lifecycle/reporter.ts';
 type Notice = Pick<Report, 'decision' | 'reason' | 'message' | 'event' | 'details' | 'isRepeated'>;
 
 /** Reports on the Node, counted by the decision. */
-function report(deps: PassDeps, origin: DecisionOrigin, node: NodeName, { details, ...notice }: Notice): Promise<void> {
+function report(
+  deps: PassDeps,
+  origin: DecisionOrigin,
+  node: ObjectIdentity,
+  { details, ...notice }: Notice,
+): Promise<void> {
   const metric = metricOf(notice.decision, origin);
   return deps.reporter.report({
     about: aboutNode(node),
@@ -45,7 +50,7 @@ const FAILED = { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed }
 
 /** An act that was refused, or cannot be carried out. */
 interface RefusedAttempt {
-  readonly node: NodeName;
+  readonly node: ObjectIdentity;
   readonly attempt: Attempt;
   readonly reason: string;
   readonly text: string;
@@ -70,7 +75,7 @@ const REFUSED = { decision: 'refused', reason: 'ActionRefused', event: FAILED } 
 export function reportLeft(
   deps: PassDeps,
   origin: DecisionOrigin,
-  node: NodeName,
+  node: ObjectIdentity,
   { text, isRepeated }: { readonly text: string; readonly isRepeated: boolean },
 ): Promise<void> {
   const message = `what the repair has left cannot be taken back: ${text}`;
@@ -81,7 +86,7 @@ export function reportLeft(
 export function reportNotAnnotated(
   deps: PassDeps,
   origin: DecisionOrigin,
-  node: NodeName,
+  node: ObjectIdentity,
   text: string,
 ): Promise<void> {
   const message = `the custom resource is not marked as timed out: ${text}`;
@@ -98,7 +103,7 @@ const ENDS = {
 export function reportEnd(
   deps: PassDeps,
   origin: DecisionOrigin,
-  node: NodeName,
+  node: ObjectIdentity,
   { name, end }: { readonly name: string; readonly end: End },
 ): Promise<void> {
   const { reason, text } = ENDS[end];
@@ -107,7 +112,12 @@ export function reportEnd(
 }
 
 /** Reports that the run of an act ended without saying so, and that its Node is gone by now. */
-export function reportLost(deps: PassDeps, origin: DecisionOrigin, node: NodeName, attempt: Attempt): Promise<void> {
+export function reportLost(
+  deps: PassDeps,
+  origin: DecisionOrigin,
+  node: ObjectIdentity,
+  attempt: Attempt,
+): Promise<void> {
   const message = `the run of attempt ${attempt.number} ended before its outcome was recorded, and the Node is gone since`;
   return report(deps, origin, node, {
     decision: 'settle',
@@ -118,7 +128,7 @@ export function reportLost(deps: PassDeps, origin: DecisionOrigin, node: NodeNam
 }
 
 interface Acted {
-  readonly node: NodeName;
+  readonly node: ObjectIdentity;
   readonly attempt: Attempt;
   readonly pods: readonly PodView[];
   readonly message: string;

@@ -3,18 +3,18 @@
  * limits and the ramp allow. It also says what the record of the pool keeps. What is found of each node is
  * `functions/repair/node/decide.ts`. Pure.
  *
- * | question | function | asked by |
- * |---|---|---|
- * | what becomes of the pool now, and when its next pass is | `decide`, `spacingAfter` | `explained-node.ts`, `reconcile.ts` |
- * | what is found of its nodes | `judgePool` | `explained-node.ts`, `reconcile.ts` |
- * | what that asks to read | `nextRead`, `nodesToConfirm` | `reconcile.ts` |
- * | what guards count | `guardInputsOf` | `explained-node.ts`, `reconcile.ts` |
- * | which pool a node is of | `poolOf` | `explained-node.ts`, `policy-status/observe.ts`, `wake-ups.ts` |
- * | which of the listed nodes are of the pool | `nodesWithoutClaim`, `ownsNode` | `observe.ts` |
- * | what several requests for a pass ask together | `mergeRequests` | `pass-queue.ts` |
- * | how many repairs zone and cluster allow | `createConcurrencyLimits` | `reservations.ts` |
- * | what the record of the pool keeps | `poolAfter` | `apply.ts` |
- * | how many terminated nodes are missing | `missingNodesOf` | `report.ts` |
+ * | question | function | in | asked by |
+ * |---|---|---|---|
+ * | what becomes of the pool now, and when its next pass is | `decide`, `spacingAfter` | `decide.ts` | `explained-node.ts`, `reconcile.ts` |
+ * | what is found of its nodes | `judgePool` | `rule/judged-pool.ts` | `explained-node.ts`, `reconcile.ts` |
+ * | what that asks to read | `nextRead`, `nodesToConfirm` | `rule/judged-pool.ts`, `rule/confirmation.ts` | `reconcile.ts` |
+ * | what guards count | `guardInputsOf` | `rule/guard-inputs.ts` | `explained-node.ts`, `reconcile.ts` |
+ * | which pool a node is of | `poolOf` | `rule/pool-members.ts` | `explained-node.ts`, `policy-status/observe.ts`, `wake-ups.ts` |
+ * | which of the listed nodes are of the pool | `nodesWithoutClaim`, `ownsNode` | `rule/pool-members.ts` | `observe.ts` |
+ * | what several requests for a pass ask together | `mergeRequests` | `rule/pass-requests.ts` | `pass-queue.ts` |
+ * | how many repairs zone and cluster allow | `createConcurrencyLimits` | `rule/concurrency-limits.ts` | `reservations.ts` |
+ * | what the record of the pool keeps | `poolAfter` | `rule/pool-decision.ts` | `apply.ts` |
+ * | how many terminated nodes are missing | `missingNodesOf` | `rule/missing-nodes.ts` | `report.ts` |
  */
 import {
   beingActedUntil,

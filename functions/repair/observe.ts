@@ -70,7 +70,7 @@ export async function observe(
     loadPoolView(deps, pool),
   ]);
   if (loaded.kind === 'newer') return 'newer';
-  const state = loaded.kind === 'known' ? withoutRefusedRead(loaded.value) : NEW_POOL;
+  const poolRecord = loaded.kind === 'known' ? withoutRefusedRead(loaded.value) : NEW_POOL;
   const settings = readableSettings(poolSettings.repair);
   const nodes = view.nodes.filter(node => ownsNode(node, pool, view.claims));
   const repairConditions = repairConditionsUnder(poolSettings.repair);
@@ -78,14 +78,14 @@ export async function observe(
   const opened = openRecords(deps, NODE_CODEC);
   const timedNodeRecord = (uid: string): TimedRecord<NodeRecord> => opened(nodeRecordId(uid));
   const replaced = view.claims.flatMap(claim => replacedNode(claim) ?? []);
-  const stored = await readNodes(deps, timedNodeRecord, nodes, { unhealthy, state, requests, replaced });
+  const stored = await readNodes(deps, timedNodeRecord, nodes, { unhealthy, poolRecord, requests, replaced });
   if (stored === 'newer') return 'newer';
   const { gateOpen, mode, settings: inForce } = poolSettings.repair;
   const mayAct = gateOpen && mode === 'Enforce' && inForce !== undefined;
   const mayLaunch = (node: NodeView): boolean => mayAct && (settings === undefined || unhealthy.includes(node));
   const known =
     replaced.length === 0 ? stored : await withReplacements(deps, { pool, view, nodes, stored, replaced, mayLaunch });
-  const { records, oldAttempts } = await completeRecords(deps, known, { nodes, settings, old: state.oldAttempts });
+  const { records, oldAttempts } = await completeRecords(deps, known, { nodes, settings, old: poolRecord.oldAttempts });
   const found = nodes.filter(node => records.has(node.uid) || unhealthy.includes(node) || requests.uids.has(node.uid));
   const withoutClaim = nodesWithoutClaim(pool, found, { claims: view.claims, records });
   const others = withoutClaim.length === 0 ? NONE_ELSEWHERE : await readOtherPools(deps, pool, withoutClaim, requests);
@@ -99,7 +99,7 @@ export async function observe(
     poolSettings,
     origin: { pool, source: poolSettings.repair.source },
     requests,
-    poolRecord: { ...state, oldAttempts },
+    poolRecord: { ...poolRecord, oldAttempts },
     timedPoolRecord,
     hadPoolRecord: loaded.kind === 'known',
     nodes,
@@ -165,17 +165,17 @@ async function readNodes(
   nodes: readonly NodeView[],
   {
     unhealthy,
-    state,
+    poolRecord,
     requests,
     replaced,
   }: {
     readonly unhealthy: readonly NodeView[];
-    readonly state: PoolRecord;
+    readonly poolRecord: PoolRecord;
     readonly requests: PassRequests;
     readonly replaced: readonly string[];
   },
 ): Promise<ReadonlyMap<string, StoredNode> | 'newer'> {
-  const { inFlight, followed, oldAttempts = [] } = state;
+  const { inFlight, followed, oldAttempts = [] } = poolRecord;
   const wanted = new Set([
     ...unhealthy.map(({ uid }) => uid),
     ...Object.keys(inFlight),

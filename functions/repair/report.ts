@@ -12,7 +12,7 @@ import type { PoolRecord } from './pool-record.ts';
 import { missingNodesOf } from './rule/missing-nodes.ts';
 import {
   type GuardSetting,
-  type NodeName,
+  type ObjectIdentity,
   type Rank,
   REPORT_CODES,
   type ReportedVerdict,
@@ -231,19 +231,19 @@ const WARNING = { type: 'Warning' } as const;
 export async function reportMissing(
   { reporter }: PassDeps,
   { nodes, poolSettings: { nodePool: pool }, origin }: ObservedPool,
-  state: PoolRecord,
+  poolRecord: PoolRecord,
   now: EpochMs,
-): Promise<{ readonly state: Partial<PoolRecord>; readonly time: EpochMs | undefined }> {
-  const { time, missing } = missingNodesOf(state, nodes, now);
-  if (pool === undefined || missing === 0) return { state: {}, time };
-  const next = state.missingTime && addDuration(state.missingTime, REPORT_EVERY);
-  if (next !== undefined && !isDue(now, next)) return { state: {}, time: earliest(time, next) };
+): Promise<{ readonly change: Partial<PoolRecord>; readonly time: EpochMs | undefined }> {
+  const { time, missing } = missingNodesOf(poolRecord, nodes, now);
+  if (pool === undefined || missing === 0) return { change: {}, time };
+  const next = poolRecord.missingTime && addDuration(poolRecord.missingTime, REPORT_EVERY);
+  if (next !== undefined && !isDue(now, next)) return { change: {}, time: earliest(time, next) };
   const [were, have] = missing === 1 ? ['node that was', 'has'] : ['nodes that were', 'have'];
   const message = `${missing} ${were} terminated by repairs ${have} not been replaced: no node of the pool was made since`;
   const details = { ...originOf(origin), missing };
   const line = { about: pool, decision: 'warn', reason: EVENT_REASONS.nodesNotReplaced, message, details };
   await reporter.report({ ...line, event: WARNING, isRepeated: next !== undefined });
-  return { state: { missingTime: now }, time: earliest(time, addDuration(now, REPORT_EVERY)) };
+  return { change: { missingTime: now }, time: earliest(time, addDuration(now, REPORT_EVERY)) };
 }
 
 /** Counts how the pool stands, once that is recorded. */
@@ -266,7 +266,7 @@ export async function countRepairs(
   await repairsChanged(becameZero('blocked') || becameZero('repairing') ? 'zero' : 'count');
 }
 
-export const aboutClaim = ({ name, uid }: NodeName): About => ({
+export const aboutClaim = ({ name, uid }: ObjectIdentity): About => ({
   apiVersion: 'karpenter.sh/v1',
   kind: 'NodeClaim',
   metadata: { name, uid },

@@ -20,7 +20,7 @@ import { endMaintenance } from './actions/reboot.ts';
 import type { NodeRecord, RepairLeftovers } from './node/record.ts';
 import { endReplacement } from './actions/replace.ts';
 import { takeBackAnnotation } from './actions/terminate.ts';
-import type { NodeName } from './node/rule/verdict.ts';
+import type { ObjectIdentity } from './node/rule/verdict.ts';
 import type { UnreportedOutcome, NodeFinding } from './node/rule/finding.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../shared/domain/time.ts';
@@ -48,7 +48,7 @@ export interface TakenBack {
 export async function takeBack(
   deps: PassDeps,
   origin: DecisionOrigin,
-  leftBehind: RecordToCleanUp & { readonly node: NodeName },
+  leftBehind: RecordToCleanUp & { readonly node: ObjectIdentity },
 ): Promise<TakenBack> {
   const { node, record } = leftBehind;
   const parts = Object.entries(leftoversToTakeBack(leftBehind, deps.clock.now()) ?? {});
@@ -79,7 +79,7 @@ export async function takeBack(
 async function takePartBack(
   deps: PassDeps,
   origin: DecisionOrigin,
-  { node, record, claims }: RecordToCleanUp & { readonly node: NodeName },
+  { node, record, claims }: RecordToCleanUp & { readonly node: ObjectIdentity },
   { annotation, drain, maintenance, replacement, ...made }: RepairLeftovers,
 ): Promise<'done'> {
   if (annotation !== undefined) await takeBackAnnotation(deps, annotation, claims.get(annotation.claim.uid));
@@ -128,7 +128,7 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
 async function reportLate(
   deps: PassDeps,
   observed: ObservedPool,
-  node: NodeName,
+  node: ObjectIdentity,
   outcome: UnreportedOutcome,
 ): Promise<void> {
   const { attempt } = outcome;

@@ -1,11 +1,6 @@
 /** Settings of every function's inbox; the deployed queue and its local stand-ins have the same. */
-import { FUNCTION_TIMEOUT_SECONDS } from '../domain/run-end.ts';
-
-export { FUNCTION_TIMEOUT_SECONDS };
+export { FUNCTION_TIMEOUT_SECONDS, VISIBILITY_TIMEOUT_SECONDS } from '../domain/run-end.ts';
 export { DEAD_LETTER_RETENTION_DAYS, INBOX_RETENTION_DAYS } from '../domain/retention.ts';
-
-/** Seconds that a received message stays hidden: six times the time-out, AWS's advice for queues that feed a function. */
-export const VISIBILITY_TIMEOUT_SECONDS = 6 * FUNCTION_TIMEOUT_SECONDS;
 
 /**
  * Batches that a function has in progress at once, at most (`packages/curfew-cdk/src/function-definitions.ts`): it protects the API server. In

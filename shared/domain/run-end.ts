@@ -10,8 +10,11 @@ export const FUNCTION_TIMEOUT_SECONDS = 30;
  */
 export const RUN_ENDS_WITHIN = seconds(2 * FUNCTION_TIMEOUT_SECONDS);
 
+/** Seconds that a received message stays hidden: six times the time-out, AWS's advice for queues that feed a function. */
+export const VISIBILITY_TIMEOUT_SECONDS = 6 * FUNCTION_TIMEOUT_SECONDS;
+
 /** Longest time until a message that failed, or whose run died, is read again. */
-export const LONGEST_REDELIVERY = seconds(180);
+export const LONGEST_REDELIVERY = seconds(VISIBILITY_TIMEOUT_SECONDS);
 
 /** A wake-up that comes later than this was delayed: messages may wait, too. */
 const LATE_AFTER = minutes(1);

@@ -1,4 +1,4 @@
-/** A shell asks the rule through doors alone. A table in the header of `decide.ts` has them: question, function, asked by. */
+/** A shell asks the rule through doors alone. A table in the header of `decide.ts` has them: question, function, its file, asked by. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -37,6 +37,7 @@ function askedBy(concern: string, shell: string): readonly string[] {
 
 interface Row {
   readonly functions: readonly string[];
+  readonly files: readonly string[];
   readonly askers: readonly string[];
 }
 
@@ -48,7 +49,11 @@ const rowsOf = (file: string): readonly Row[] =>
     .split('\n')
     .filter(line => line.startsWith(' * | ') && line.includes('`'))
     .map(line => line.split(' | '))
-    .map(([, , functions = '', askers = '']) => ({ functions: codeIn(functions), askers: codeIn(askers) }));
+    .map(([, , functions = '', files = '', askers = '']) => ({
+      functions: codeIn(functions),
+      files: codeIn(files),
+      askers: codeIn(askers),
+    }));
 
 it('finds the concerns whose rule has more files than one', () => {
   expect(concerns.length).toBeGreaterThanOrEqual(4);
@@ -64,6 +69,13 @@ describe.each(concerns)('the table of %s', concern => {
   it('has each function of the rule that a shell asks, and no other one', () => {
     const asked = new Set(shells.flatMap(each => each.asked));
     expect(rows.flatMap(({ functions }) => functions).toSorted()).toEqual([...asked].toSorted());
+  });
+
+  it.each(rows)('says where $functions.0 is', ({ functions, files }) => {
+    const exported = (file: string, name: string): boolean =>
+      new RegExp(`^export (?:function|const) ${name}\\b`, 'm').test(read(`${concern}/${file}`));
+    expect(functions.filter(name => !files.some(file => exported(file, name)))).toEqual([]);
+    expect(files.filter(file => !functions.some(name => exported(file, name)))).toEqual([]);
   });
 
   it.each(rows)('says who asks $functions.0', ({ functions, askers }) => {

@@ -1,10 +1,10 @@
 /**
  * The rule of FinalizerRules: the next act that one object needs (I1). Pure: no I/O, no clock.
  *
- * | question | function | asked by |
- * |---|---|---|
- * | what the object needs now | `decide` | `reconcile.ts` |
- * | when its clean-up is called | `reserveCallTime` | `reconcile.ts` |
+ * | question | function | in | asked by |
+ * |---|---|---|---|
+ * | what the object needs now | `decide` | `decide.ts` | `reconcile.ts` |
+ * | when its clean-up is called | `reserveCallTime` | `rule/call-queue.ts` | `reconcile.ts` |
  */
 import { notRestoredBefore, type Effort } from '../../../shared/domain/effort.ts';
 import type { FinalizerRule, RateLimit } from '../../../shared/domain/finalizer-rule.ts';

@@ -2,23 +2,23 @@
  * The rule of terminations (docs/terminations.md; I1, I5, I7): the finalizers that a NodeClaim and its Nodes carry while they live, and the acts
  * that a deletion asks for. Pure: no I/O, no clock.
  *
- * | question | function | asked by |
- * |---|---|---|
- * | what NodeClaim and Nodes need now | `decide` | `reconcile.ts`, `../wake-ups.ts` |
- * | by which settings it goes, and what it does without them | `settingsInForce`, `whileSettingsUnreadable` | `observe.ts`, `terminate.ts` |
- * | what is reported before the steps | `nextAnnouncement`, `deadlineText` | `terminate.ts` |
- * | what follows a step that failed | `afterFailedStep` | `refusals.ts` |
- * | when the next look is | `waitOfTurn`, `nextLook` | `context.ts`, `terminate.ts` |
- * | which object is deleted next | `nextDeletion` | `delete-objects.ts` |
- * | which pods go, and when | `planDrain` | `delete-objects.ts`, `drain.ts`, `due-pods.ts` |
- * | which volumes are waited for | `attachmentsOf`, `blockingAttachments`, `podsThatStay` | `volumes.ts` |
- * | who calls the hooks | `ownerByNode` | `hook-owner.ts` |
- * | which hooks are called, and what is next for each | `nextAtPoint`, `nextForHook`, `afterAnswer`, `nextTimeout`, `unawaitedNews` | `hooks.ts` |
- * | what came of a hook | `progressOf`, `lastMessageOf` | `hooks.ts`, `report.ts` |
- * | whose the instance is | `ownershipOf`, `instanceSharing`, `precedesDestructiveCall` | `hooks.ts`, `instance-sharing.ts`, `instance.ts`, `report.ts` |
- * | in which of several terminations it ends | `endingClaim` | `observe.ts` |
- * | how it ends | `nextForInstance`, `afterRefusedCall`, `needsAnswer` | `instance.ts`, `missing-instance.ts` |
- * | when it was launched | `launchTimeOf` | `instance.ts`, `state-writer.ts` |
+ * | question | function | in | asked by |
+ * |---|---|---|---|
+ * | what NodeClaim and Nodes need now | `decide` | `decide.ts` | `reconcile.ts`, `../wake-ups.ts` |
+ * | by which settings it goes, and what it does without them | `settingsInForce`, `whileSettingsUnreadable` | `rule/settings-in-force.ts` | `observe.ts`, `terminate.ts` |
+ * | what is reported before the steps | `nextAnnouncement`, `deadlineText` | `rule/turn.ts` | `terminate.ts` |
+ * | what follows a step that failed | `afterFailedStep` | `rule/turn.ts` | `refusals.ts` |
+ * | when the next look is | `waitOfTurn`, `nextLook` | `rule/turn.ts` | `context.ts`, `terminate.ts` |
+ * | which object is deleted next | `nextDeletion` | `rule/deletion.ts` | `delete-objects.ts` |
+ * | which pods go, and when | `planDrain` | `rule/drain-plan.ts` | `delete-objects.ts`, `drain.ts`, `due-pods.ts` |
+ * | which volumes are waited for | `attachmentsOf`, `blockingAttachments`, `podsThatStay` | `rule/drain-plan.ts` | `volumes.ts` |
+ * | who calls the hooks | `ownerByNode` | `rule/hooks.ts` | `hook-owner.ts` |
+ * | which hooks are called, and what is next for each | `nextAtPoint`, `nextForHook`, `afterAnswer`, `nextTimeout`, `unawaitedNews` | `rule/hooks.ts`, `rule/hook.ts`, `rule/hook-progress.ts` | `hooks.ts` |
+ * | what came of a hook | `progressOf`, `lastMessageOf` | `rule/hook-progress.ts` | `hooks.ts`, `report.ts` |
+ * | whose the instance is | `ownershipOf`, `instanceSharing`, `precedesDestructiveCall` | `rule/instance.ts` | `hooks.ts`, `instance-sharing.ts`, `instance.ts`, `report.ts` |
+ * | in which of several terminations it ends | `endingClaim` | `rule/instance.ts` | `observe.ts` |
+ * | how it ends | `nextForInstance`, `afterRefusedCall`, `needsAnswer` | `rule/instance.ts` | `instance.ts`, `missing-instance.ts` |
+ * | when it was launched | `launchTimeOf` | `rule/objects.ts` | `instance.ts`, `state-writer.ts` |
  */
 import {
   DEFAULT_TERMINATION_FINALIZER,

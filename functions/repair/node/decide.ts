@@ -3,25 +3,25 @@
  * toleration. From then on the node is due, unless its NodeClaim is not certain, somebody vetoes, or another controller
  * is at work on it. What its pool allows is `functions/repair/decide.ts`. Pure.
  *
- * | question | function | asked by |
- * |---|---|---|
- * | what is found of the node, by its state, its record and its attempt | `judgeNode` | `../explained-node.ts`, `../reconcile.ts` |
- * | what it is by its state alone | `decideNode` | `../explained-node.ts`, `../reconcile.ts` |
- * | whether its conditions make it unhealthy | `judgeHealth` | `../carry-out.ts`, `../explained-node.ts` |
- * | whether a pass must look at it | `mayNeedRepair` | `../wake-ups.ts` |
- * | whether the act is still wanted | `judgeSecondLook` | `../carry-out.ts` |
- * | what its first record is | `firstNodeRecord` | `../explained-node.ts` |
- * | by which settings | `readableSettings` | `../common/settings.ts`, `../explained-node.ts`, `../observe.ts` |
- * | which other system asks for it | `externalRequestsFor` | `../observe.ts` |
- * | which other controller is at work on it | `otherWorkOn` | `../explained-node.ts` |
- * | what an act writes on Node and NodeClaim | `annotationOf`, `lastRebootText`, `replacementOf` | `../actions/reboot.ts`, `../actions/terminate.ts`, `../old-attempts.ts` |
- * | which NodeClaim replaces its own | `launchCapacityFault`, `launchCapacityOf`, `replacementClaim` | `../actions/replace.ts`, `../explained-node.ts` |
- * | what follows an act | `afterAct`, `afterRefusedAct`, `noteRefusedAct` | `../act-not-accepted.ts`, `../apply.ts` |
- * | which records are written, and by which actions | `allActionsOf`, `recordsToWrite` | `../apply.ts` |
- * | when the live objects say what came of an act | `judgeTime` | `../inquiry.ts` |
- * | what is taken back | `afterTakeBack`, `leftoversToTakeBack`, `recordWithLeftovers` | `../take-back.ts` |
- * | what is reported | `attemptDetails`, `conditionDetails`, `nextActionsText`, `graceEnd`, `verdictOf` | `../attempt-report.ts`, `../report.ts` |
- * | what an attempt of before 0.1.0 is today | `actOf`, `keyOf`, `ladderOf`, `newNode` | `../old-attempts.ts` |
+ * | question | function | in | asked by |
+ * |---|---|---|---|
+ * | what is found of the node, by its state, its record and its attempt | `judgeNode` | `decide.ts` | `../explained-node.ts`, `../reconcile.ts` |
+ * | what it is by its state alone | `decideNode` | `decide.ts` | `../explained-node.ts`, `../reconcile.ts` |
+ * | whether its conditions make it unhealthy | `judgeHealth` | `decide.ts` | `../carry-out.ts`, `../explained-node.ts` |
+ * | whether a pass must look at it | `mayNeedRepair` | `decide.ts` | `../wake-ups.ts` |
+ * | whether the act is still wanted | `judgeSecondLook` | `decide.ts` | `../carry-out.ts` |
+ * | what its first record is | `firstNodeRecord` | `rule/reboot-marks.ts` | `../explained-node.ts` |
+ * | by which settings | `readableSettings` | `rule/incident.ts` | `../common/settings.ts`, `../explained-node.ts`, `../observe.ts` |
+ * | which other system asks for it | `externalRequestsFor` | `rule/other-work.ts` | `../observe.ts` |
+ * | which other controller is at work on it | `otherWorkOn` | `rule/other-work.ts` | `../explained-node.ts` |
+ * | what an act writes on Node and NodeClaim | `annotationOf`, `lastRebootText`, `replacementOf` | `rule/attempt.ts`, `rule/reboot-marks.ts` | `../actions/reboot.ts`, `../actions/terminate.ts`, `../old-attempts.ts` |
+ * | which NodeClaim replaces its own | `launchCapacityFault`, `launchCapacityOf`, `replacementClaim` | `rule/replacement.ts` | `../actions/replace.ts`, `../explained-node.ts` |
+ * | what follows an act | `afterAct`, `afterRefusedAct`, `noteRefusedAct` | `rule/after-act.ts` | `../act-not-accepted.ts`, `../apply.ts` |
+ * | which records are written, and by which actions | `allActionsOf`, `recordsToWrite` | `rule/ladder.ts`, `rule/finding.ts` | `../apply.ts` |
+ * | when the live objects say what came of an act | `judgeTime` | `rule/attempt.ts` | `../inquiry.ts` |
+ * | what is taken back | `afterTakeBack`, `leftoversToTakeBack`, `recordWithLeftovers` | `rule/leftovers.ts` | `../take-back.ts` |
+ * | what is reported | `attemptDetails`, `conditionDetails`, `nextActionsText`, `graceEnd`, `verdictOf` | `rule/attempt.ts`, `rule/finding.ts` | `../attempt-report.ts`, `../report.ts` |
+ * | what an attempt of before 0.1.0 is today | `actOf`, `keyOf`, `ladderOf`, `newNode` | `rule/attempt.ts`, `rule/ladder.ts` | `../old-attempts.ts` |
  */
 import type { DueCondition } from './attempt-record.ts';
 import type { Episode, NodeRecord } from './record.ts';

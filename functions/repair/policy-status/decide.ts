@@ -2,9 +2,9 @@
  * Decides the status of a policy: what it selects, how the repairs there stand, its conditions, and whether the status
  * is written now. Pure.
  *
- * | question | function | asked by |
- * |---|---|---|
- * | whether the status is written, and what it says | `decide` | `reconcile.ts` |
+ * | question | function | in | asked by |
+ * |---|---|---|---|
+ * | whether the status is written, and what it says | `decide` | `decide.ts` | `reconcile.ts` |
  */
 import { conditionsFor, type PolicyCondition, warningOf } from './rule/conditions.ts';
 import type { PolicyFacts, PolicyWarning } from './rule/policy-facts.ts';

@@ -7,7 +7,7 @@ import { judgeGone } from '../node/rule/attempt-verdict.ts';
 import { dueVerdictOf, type NodeFinding, type PresentNode } from '../node/rule/finding.ts';
 import { readableSettings } from '../node/rule/incident.ts';
 import type { JudgeContext } from '../node/rule/node-facts.ts';
-import { type NodeName, REPORT_CODES } from '../node/rule/verdict.ts';
+import { type ObjectIdentity, REPORT_CODES } from '../node/rule/verdict.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -84,7 +84,7 @@ export type NextRead =
    */
   | { readonly kind: 'dueFacts'; readonly countsCluster: boolean }
   /** Nodes that no NodeClaim seems to own, which was not reported yet: the name may belong to another Node by now. */
-  | { readonly kind: 'nodes'; readonly nodes: readonly NodeName[] };
+  | { readonly kind: 'nodes'; readonly nodes: readonly ObjectIdentity[] };
 
 /** The next facts to read; undefined: all is read. */
 export function nextRead(facts: PoolFacts, { presentNodes }: JudgedPool): NextRead | undefined {

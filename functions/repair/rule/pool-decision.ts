@@ -115,7 +115,7 @@ export function nextPoolState(
 
 /** The record of the pool with what its findings say. */
 function withFindings(
-  state: PoolRecord,
+  poolRecord: PoolRecord,
   findings: readonly NodeFinding[],
   {
     ramp,
@@ -127,7 +127,7 @@ function withFindings(
     readonly blocked: number;
   },
 ): PoolRecord {
-  const { ramp: _, launchPause: __, ...otherMemory } = state;
+  const { ramp: _, launchPause: __, ...otherMemory } = poolRecord;
   return {
     ...otherMemory,
     ...(ramp && { ramp }),
@@ -176,7 +176,7 @@ interface ActWithOutcome {
 
 /** The record of the pool after the acts of a pass. */
 export function poolAfter(
-  state: PoolRecord,
+  poolRecord: PoolRecord,
   results: readonly ActWithOutcome[],
   findings: readonly NodeFinding[],
   now: EpochMs,
@@ -199,7 +199,7 @@ export function poolAfter(
   const isNoLongerInFlight = (each: NodeFinding): boolean =>
     uidsNotActedOn.has(each.node.uid) && each.state !== 'inFlight';
   const uidsNoLongerInFlight = new Set(findings.filter(isNoLongerInFlight).map(({ node }) => node.uid));
-  const countedUids = new Set(state.terminations.flatMap(({ node }) => node ?? []));
+  const countedUids = new Set(poolRecord.terminations.flatMap(({ node }) => node ?? []));
   const triedUids = new Set(results.map(({ granted }) => granted.finding.node.uid));
   // Terminations of runs that died before they had counted them.
   const uncounted = findings.flatMap(({ node: { uid }, record, unreported }) => {
@@ -210,21 +210,24 @@ export function poolAfter(
   const terminated = resultsOf('accepted').flatMap(({ granted: { attempt, finding } }) =>
     attempt.action === 'Terminate' ? [terminationOf(finding.node.uid, attempt)] : [],
   );
-  const inFlight = Object.fromEntries(Object.entries(state.inFlight).filter(([uid]) => !uidsNoLongerInFlight.has(uid)));
-  const { launchPause, counts } = state;
+  const inFlight = Object.fromEntries(
+    Object.entries(poolRecord.inFlight).filter(([uid]) => !uidsNoLongerInFlight.has(uid)),
+  );
+  const { launchPause, counts } = poolRecord;
   const ramp =
-    state.ramp && withoutUndoneGrants(state.ramp, notActedOn.filter(({ isContinued }) => !isContinued).length);
+    poolRecord.ramp &&
+    withoutUndoneGrants(poolRecord.ramp, notActedOn.filter(({ isContinued }) => !isContinued).length);
   const pause = isLaunchRefused ? pauseAfterFailure(launchPause, now) : hasReplaced ? undefined : launchPause;
   const newTerminations = [...uncounted, ...terminated].filter(({ node }) => !countedUids.has(node));
-  const terminations = [...state.terminations, ...newTerminations];
+  const terminations = [...poolRecord.terminations, ...newTerminations];
   // A node whose act was refused waits for its next try.
   const blocked = counts.blocked + resultsOf('refused').length;
-  return withFindings({ ...state, terminations }, findings, { ramp, pause, inFlight, blocked });
+  return withFindings({ ...poolRecord, terminations }, findings, { ramp, pause, inFlight, blocked });
 }
 
 /** Whether the record of the pool says something that the next pass must know. */
-export function isWorthKeeping(state: PoolRecord): boolean {
-  const { inFlight, followed, blockingGuards, ramp, launchPause, terminations, oldAttempts = [], counts } = state;
+export function isWorthKeeping(poolRecord: PoolRecord): boolean {
+  const { inFlight, followed, blockingGuards, ramp, launchPause, terminations, oldAttempts = [], counts } = poolRecord;
   const lists = [Object.keys(inFlight), followed, blockingGuards, terminations, oldAttempts];
   return (
     lists.some(({ length }) => length > 0) || counts.blocked > 0 || ramp !== undefined || launchPause !== undefined

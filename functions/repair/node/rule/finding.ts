@@ -6,7 +6,7 @@
 import { isRecordNeeded, outlastsRepair } from './incident.ts';
 import {
   type DueVerdict,
-  type NodeName,
+  type ObjectIdentity,
   type ReportedVerdict,
   type Verdict,
   VERDICT_TRAITS,
@@ -80,7 +80,7 @@ export interface PresentNode extends FindingWithState {
 /** A node whose Node object is gone: only its record is known. */
 export interface GoneNode extends FindingWithState {
   readonly kind: 'gone';
-  readonly node: NodeName;
+  readonly node: ObjectIdentity;
 }
 
 export type NodeFinding = PresentNode | GoneNode;
@@ -165,10 +165,16 @@ export const verdictOf = ({ verdict }: Pick<NodeFinding, 'verdict'>): ReportedVe
  * UIDs of nodes with an attempt under way, of nodes on which a run that may still be at work set out to act, and of
  * nodes that keep their slot for the action that follows now.
  */
-export function nodesInFlight(findings: readonly NodeFinding[], state: PoolRecord, now: EpochMs): ReadonlySet<string> {
+export function nodesInFlight(
+  findings: readonly NodeFinding[],
+  poolRecord: PoolRecord,
+  now: EpochMs,
+): ReadonlySet<string> {
   const counted = findings.filter(
     finding =>
-      finding.state === 'inFlight' || beingActedUntil(finding, state, now) !== undefined || keepsSlot(finding, state),
+      finding.state === 'inFlight' ||
+      beingActedUntil(finding, poolRecord, now) !== undefined ||
+      keepsSlot(finding, poolRecord),
   );
   return new Set(counted.map(({ node }) => node.uid));
 }
@@ -176,10 +182,10 @@ export function nodesInFlight(findings: readonly NodeFinding[], state: PoolRecor
 /** The time until which a run that set out to act on the node may still be at work; undefined: none is. */
 export function beingActedUntil(
   finding: NodeFinding,
-  state: Pick<PoolRecord, 'inFlight'>,
+  poolRecord: Pick<PoolRecord, 'inFlight'>,
   now: EpochMs,
 ): EpochMs | undefined {
-  const since = begunTime(finding, state);
+  const since = begunTime(finding, poolRecord);
   if (since === undefined || hasTrait(finding.verdict, 'awaitsNoRun')) return undefined;
   const runEnds = addDuration(since, RUN_ENDS_WITHIN);
   return isDue(now, runEnds) ? undefined : runEnds;

@@ -42,7 +42,7 @@ type FirstHalf =
 
 /** The NodeClaim that a launch replaces. @property name that of the new NodeClaim, once the launch is due */
 interface Launch {
-  readonly claim: NodeName;
+  readonly claim: ObjectIdentity;
   readonly pool: string;
   readonly name?: string;
 }
@@ -170,11 +170,11 @@ export type Blocker = {
 /** A blocker of freeze, zone or threshold. */
 export type GuardBlocker = Extract<Blocker, { kind: 'guard' }>;
 
-/** A Node that is there, or was. */
-export type NodeName = Pick<NodeView, 'name' | 'uid'>;
+/** Name and UID of a Node or a NodeClaim that is there, or was. */
+export type ObjectIdentity = Pick<NodeView, 'name' | 'uid'>;
 
 /** Act that a node needs, or the reason why it needs none. */
-export type Verdict = { readonly node: NodeName; readonly message: string } & (
+export type Verdict = { readonly node: ObjectIdentity; readonly message: string } & (
   | NotDue
   | (OwnDueVerdict & {
       readonly action: PossibleAction;
@@ -199,7 +199,7 @@ export type Verdict = { readonly node: NodeName; readonly message: string } & (
   /** The termination takes longer than it may. */
   | { readonly kind: 'stuck'; readonly attempt: Attempt }
   /** The termination takes longer than it may: the Node is gone, and its NodeClaim is not. */
-  | { readonly kind: 'stuckWithoutNode'; readonly attempt: Attempt; readonly claim: NodeName }
+  | { readonly kind: 'stuckWithoutNode'; readonly attempt: Attempt; readonly claim: ObjectIdentity }
   /** Well again after an act that left the node in place. */
   | { readonly kind: 'recovered'; readonly attempt: Attempt }
   /** The attempt of another run has no known outcome yet. */
