@@ -324,7 +324,7 @@ function noteUncordon<Seen extends Observation>(observed: Seen): Seen {
 function calledOffByUncordon(observed: Observation, { now, node, record }: Observation): Cancellation | undefined {
   const isNew = record.uncordonedMark !== undefined && record.uncordonedMark !== observed.record.uncordonedMark;
   if (!isNew || record.active !== undefined || record.requests.length === 0) return undefined;
-  return withoutWaiting({ now, node, record }, 'somebody uncordoned the node');
+  return withoutWaiting({ now, node, record }, { by: 'own' });
 }
 
 function toTidy(observation: Observation): DrainDecision {

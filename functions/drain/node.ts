@@ -164,7 +164,8 @@ const TYPES: Readonly<Record<DrainConditionState, string | undefined>> = {
 };
 
 /**
- * Shows the state of a drain and its message, if the Node does not show them yet; conditions of others stay. Exactly the Node that was looked at is changed.
+ * Shows the state of a drain and its message, if the Node does not show them yet; conditions of others stay. Exactly the Node that was looked
+ * at is changed.
  *
  * @returns the Node in the version that it has then; undefined: it changed, or is gone
  */

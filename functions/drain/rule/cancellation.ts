@@ -32,7 +32,7 @@ export function cancellationOf(observation: Observation, incoming: EndMessage): 
     return cancelledAhead(incoming, record, node, now);
   const outcome = outcomeOf(incoming);
   const { kept, ending } = withoutEnded(record, ended, outcome, now);
-  const answers = ending.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
+  const answers = answersTo(ending, outcome, now);
   const next = remember(kept, answers, node);
   const releasesNode = isFree(next) && (isStale || isCordonOurs(next, node, incoming));
   const answersMessage = incoming.kind === 'recovered' && incoming.drainRequest !== undefined;
@@ -179,10 +179,8 @@ export function quarantineEndOf(
   const outcome = earlyEndOf(active, node);
   if (outcome === undefined || outcome.reason === UNCORDONED || ended.length === active.requests.length)
     return undefined;
-  const answers = ended.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
-  const left = withoutRequests(active, ended);
-  const next = remember({ ...record, active: withoutQuarantineCordon(left, node) }, answers, node);
-  return { record: next, because: outcome.message, answers, releasesNode: false, answersMessage: false };
+  const left = withoutQuarantineCordon(withoutRequests(active, ended), node);
+  return endOfSome({ record: { ...record, active: left }, node, now }, ended, outcome);
 }
 
 /**
@@ -198,18 +196,30 @@ export function waitingEndOf(
   if (requests.length === 0 || node.unschedulable || cordon === undefined || cordon.by === 'none') return undefined;
   const mayBeOpenedByUs = outcome.status === 'Cancelled' || over.length > 0;
   if (mayBeOpenedByUs && uncordonedMarkOf(node) !== id) return undefined;
-  return withoutWaiting({ record, node, now }, uncordonedOutcome(cordon).message);
+  return withoutWaiting({ record, node, now }, cordon);
 }
 
 /** Ends all requests that wait, since the node was uncordoned. */
 export function withoutWaiting(
   { record, node, now }: Pick<Observation, 'record' | 'node' | 'now'>,
-  because: string,
+  cordon: Pick<Cordon, 'by'>,
 ): Cancellation {
-  const outcome = cancelled(UNCORDONED, because);
-  const answers = record.requests.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
-  const next = remember({ ...record, requests: [] }, answers, node);
-  return { record: next, because, answers, releasesNode: false, answersMessage: false };
+  return endOfSome({ record: { ...record, requests: [] }, node, now }, record.requests, uncordonedOutcome(cordon));
+}
+
+/** Answers requests for which no drain has ended. */
+const answersTo = (requests: readonly DrainRequest[], outcome: DrainOutcome, now: EpochMs): readonly FinishedDrain[] =>
+  requests.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
+
+/** Ends requests while the node stays as it is. @param record without them */
+function endOfSome(
+  { record, node, now }: Pick<Observation, 'record' | 'node' | 'now'>,
+  ended: readonly DrainRequest[],
+  outcome: DrainOutcome,
+): Cancellation {
+  const answers = answersTo(ended, outcome, now);
+  const next = remember(record, answers, node);
+  return { record: next, because: outcome.message, answers, releasesNode: false, answersMessage: false };
 }
 
 /** The early end of a drain whose cordon or quarantine was taken back; undefined: it goes on. */
@@ -233,7 +243,7 @@ const cancelled = (reason: string, message: string): DrainOutcome => ({
 });
 
 /** A cordon that the drain found may be that of the repair which asked for it. */
-const uncordonedOutcome = ({ by }: Cordon): DrainOutcome =>
+const uncordonedOutcome = ({ by }: Pick<Cordon, 'by'>): DrainOutcome =>
   cancelled(UNCORDONED, by === 'own' ? 'somebody uncordoned the node' : 'the node was uncordoned');
 
 /** Whether the cordon is not the one that the drain made: none of its marks is left. The record may be older than the end of the drain. */

@@ -79,7 +79,7 @@ function flapOutcome(
   return { status: 'AlreadyDrained', reason: 'Covered', message, left: [] };
 }
 
-/** Whether the request joins the drain under way, and ends with it: it asks for no more pods, or may widen it. */
+/** Whether the request joins the drain under way and ends with it. It asks for no further pods, or may widen the drain. */
 function isJoined(
   { active }: DrainRecord,
   request: DrainRequest,

@@ -4,7 +4,7 @@ import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import { minutes, toTimestamp } from '../../../shared/domain/time.ts';
 import { unlessRefused } from '../../actors/actor.ts';
 import { claimEvent, clusterEvent, workerAnswers } from '../messages.ts';
-import type { Change, Message, Situation } from '../situation.ts';
+import type { Change, Earlier, Message, Situation } from '../situation.ts';
 import { WORLD } from '../explored-cluster.ts';
 import {
   node,
@@ -110,6 +110,21 @@ const KEPT_CLAIM: KubernetesManifest = {
 
 const BASE = { concern: 'finalizer', start: START } as const;
 
+const BEGUN: Earlier = { kind: 'message', message: claimEvent('finalizer', 'n1') };
+/** A protected pod is waited for, and the deadline comes. */
+const AT_DEADLINE = {
+  objects: [
+    PROD,
+    policy({ termination: { ...TERMINATION, terminationGracePeriod: '1m' } }),
+    held(nodeClaim('n1'), true),
+    held(node('n1'), true),
+    PROTECTED,
+  ],
+  earlier: [BEGUN, unattended(1)],
+} as const;
+/** A hook is called, which a worker answers. */
+const HOOKED = [policy({ termination: { ...TERMINATION, hooks: [HOOK] } }), held(nodeClaim('n1'), true)];
+
 export const FINALIZER_SITUATIONS: readonly Situation[] = [
   {
     ...BASE,
@@ -177,21 +192,14 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
     ...BASE,
     name: 'the last two pods of a node that is terminated go one after the other',
     objects: [PROD, POLICY, held(nodeClaim('n1'), true), held(node('n1'), true), PROTECTED, OTHER_POD],
-    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }],
+    earlier: [BEGUN],
     messages: { A: podEvent('finalizer', 'Deleted'), B: nodeEvent() },
     changes: [removed('pod web deleted', podRef('web'), 'A'), removed('pod api deleted', podRef('api'), 'B')],
   },
   {
     ...BASE,
     name: 'the last pod goes when the deadline comes',
-    objects: [
-      PROD,
-      policy({ termination: { ...TERMINATION, terminationGracePeriod: '1m' } }),
-      held(nodeClaim('n1'), true),
-      held(node('n1'), true),
-      PROTECTED,
-    ],
-    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }, unattended(1)],
+    ...AT_DEADLINE,
     messages: { A: claimWakeUp, B: podEvent('finalizer', 'Deleted') },
     changes: [removed('pod web deleted', podRef('web'), 'B')],
   },
@@ -199,7 +207,7 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
     ...BASE,
     name: 'the deadline is shortened while a protected pod is waited for',
     objects: [PROD, POLICY, held(nodeClaim('n1'), true), held(node('n1'), true), PROTECTED],
-    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }, unattended(2)],
+    earlier: [BEGUN, unattended(2)],
     messages: { A: claimWakeUp, B: POLICY_EVENT },
     changes: [termination('the policy gets a deadline', { ...TERMINATION, terminationGracePeriod: '1m' }, 'B')],
     aftermath: minutes(20),
@@ -207,16 +215,16 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
   {
     ...BASE,
     name: 'a worker answers when the deadline of its hook comes',
-    objects: [policy({ termination: { ...TERMINATION, hooks: [HOOK] } }), held(nodeClaim('n1'), true)],
-    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }, unattended(5)],
+    objects: HOOKED,
+    earlier: [BEGUN, unattended(5)],
     messages: { A: claimWakeUp, B: workerAnswers('uid-claim-n1/deregister', 'succeed') },
     aftermath: minutes(20),
   },
   {
     ...BASE,
     name: 'a worker fails and then succeeds',
-    objects: [policy({ termination: { ...TERMINATION, hooks: [HOOK] } }), held(nodeClaim('n1'), true)],
-    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }],
+    objects: HOOKED,
+    earlier: [BEGUN],
     messages: {
       A: workerAnswers('uid-claim-n1/deregister', 'fail'),
       B: workerAnswers('uid-claim-n1/deregister', 'succeed'),
@@ -226,8 +234,8 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
   {
     ...BASE,
     name: 'a hook is taken out of its policy when its deadline comes',
-    objects: [policy({ termination: { ...TERMINATION, hooks: [HOOK] } }), held(nodeClaim('n1'), true)],
-    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }, unattended(5)],
+    objects: HOOKED,
+    earlier: [BEGUN, unattended(5)],
     messages: { A: claimWakeUp, B: POLICY_EVENT },
     changes: [termination('the hook is taken out', TERMINATION, 'B')],
     aftermath: minutes(20),
@@ -235,14 +243,7 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
   {
     ...BASE,
     name: 'the deadline comes while a protected pod is waited for',
-    objects: [
-      PROD,
-      policy({ termination: { ...TERMINATION, terminationGracePeriod: '1m' } }),
-      held(nodeClaim('n1'), true),
-      held(node('n1'), true),
-      PROTECTED,
-    ],
-    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }, unattended(1)],
+    ...AT_DEADLINE,
     messages: { A: claimWakeUp, B: nodeEvent() },
   },
   {
@@ -258,7 +259,7 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
   {
     ...BASE,
     name: 'a hook answers while the termination is looked at',
-    objects: [policy({ termination: { ...TERMINATION, hooks: [HOOK] } }), held(nodeClaim('n1'), true)],
+    objects: HOOKED,
     messages: { A: claimEvent('finalizer', 'n1'), B: claimEvent('finalizer', 'n1') },
     aftermath: minutes(20),
   },

@@ -117,7 +117,7 @@ describe('a request that needs no drain', () => {
     expect(answerOf(given, asked)).toBe('take');
   });
 
-  it('is not paused by a list that cannot be read where one of those that wait needs none', () => {
+  it('is not paused by an unreadable list if one of the waiting requests needs none', () => {
     const requests = [request('e1'), request('e2', {}, 'AlreadyQuarantined')];
     const decision = decide(observation({ node: { quarantine: 'unreadable' }, record: { requests } }));
     expect(decision).toMatchObject({ kind: 'begin' });
@@ -286,7 +286,7 @@ describe('the drain under way', () => {
     expect(step({ inForce: { mode: 'Observe' }, record: following })).toMatchObject({ kind: 'drain' });
   });
 
-  it('goes on when it is paused no more: by as much later as it was paused, and with new warnings', () => {
+  it('goes on after a pause: later by its length, and with new warnings', () => {
     const time = addDuration(NOW, minutes(-50));
     const late = { ...request('e2'), time: addDuration(NOW, minutes(-10)) };
     const drained = active({ requests: [{ ...request('e1'), time }, late], warned: ['a'] });

@@ -70,7 +70,7 @@ function createWorld() {
     decisions,
     /** What is run while the next Event is recorded. */
     whileSaying,
-    /** What is run while it is said that a drain is paused. */
+    /** Runs while the pause of a drain is reported. */
     whilePausing,
     /** What the run after this event reads. */
     async readsAfter(changed: readonly string[], resourceVersion = core.get(NODE).metadata.resourceVersion) {
