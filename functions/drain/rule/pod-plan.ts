@@ -89,7 +89,7 @@ export interface PodPlan {
 
 /** Plans what is done with each pod of the node now, and when to look again. Pure. */
 export function planPods(input: PodPlanInput): PodPlan {
-  const returnOf = createPodReturns(input.active, input.now);
+  const returnOf = createPodReturns(input.active, input.pods, input.now);
   const parts = inOrder(input.pods).map(pod => planPod(pod, input, returnOf));
   return {
     acts: parts.flatMap(({ acts = [] }) => acts),
@@ -257,17 +257,30 @@ export type PodReturnState =
   /** The pod has come back too often. */
   | { readonly kind: 'ignored' };
 
-/** Tells of a pod for which an act is planned whether it has come back, and when it is evicted again. */
-export function createPodReturns({ returns, startTime, tried }: DrainReturns, now: EpochMs) {
+/**
+ * Tells of a pod for which an act is planned whether it has come back, and when it is evicted again. Once one pod has come back too often, those
+ * of the same controller that still wait for their turn are left as well.
+ */
+export function createPodReturns(
+  { returns, startTime, tried }: DrainReturns,
+  pods: readonly ReturningPod[],
+  now: EpochMs,
+) {
+  const returnsByKey = new Map(returns.map(podReturn => [podReturn.of, podReturn]));
+  const isBack = (pod: ReturningPod): boolean => hasComeLate(pod, startTime) && !tried.includes(pod.uid);
+  const hasReturnedTooOften = (pod: ReturningPod): boolean => {
+    const last = returnsByKey.get(returnKeyOf(pod));
+    return last !== undefined && last.times >= RETURNS_EVICTED && isNextReturn(pod, last);
+  };
+  const ignored = new Set(pods.filter(pod => isBack(pod) && hasReturnedTooOften(pod)).map(returnKeyOf));
   const planned = new Map<string, number>();
   return (pod: ReturningPod): PodReturnState => {
     const { creationTime } = pod;
-    if (creationTime === undefined || !hasComeLate(pod, startTime) || tried.includes(pod.uid)) return { kind: 'stays' };
+    if (creationTime === undefined || !isBack(pod)) return { kind: 'stays' };
     const key = returnKeyOf(pod);
-    const earlierReturn = returns.find(({ of }) => of === key);
-    const times = earlierReturn?.times ?? 0;
-    if (times >= RETURNS_EVICTED && isNextReturn(pod, earlierReturn)) return { kind: 'ignored' };
-    const until = addDuration(earlierReturn?.time ?? creationTime, DELAYS[times] ?? minutes(1));
+    if (ignored.has(key)) return { kind: 'ignored' };
+    const last = returnsByKey.get(key);
+    const until = addDuration(last?.time ?? creationTime, DELAYS[last?.times ?? 0] ?? minutes(1));
     if (until > now) return { kind: 'waits', until };
     const count = (planned.get(key) ?? 0) + 1;
     planned.set(key, count);

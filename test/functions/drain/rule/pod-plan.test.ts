@@ -19,7 +19,11 @@ const returnState = (
   now: EpochMs,
   returns: readonly PodReturn[] = [],
   tried: string[] = [],
-) => createPodReturns({ startTime: NOW, returns, tried }, now)(made(name, time, 'rs'));
+  others: readonly ReturnType<typeof made>[] = [],
+) => {
+  const asked = made(name, time, 'rs');
+  return createPodReturns({ startTime: NOW, returns, tried }, [asked, ...others], now)(asked);
+};
 
 it('leaves pods alone that were there, or came before the scheduler knew of the cordon', () => {
   expect(returnState('a', at(-60), at(0))).toEqual({ kind: 'stays' });
@@ -45,10 +49,12 @@ it('knows a pod without a controller by its name', () => {
 });
 
 it('evicts ten pods of one controller for one return', () => {
-  const of = createPodReturns({ startTime: NOW, returns: [], tried: [] }, at(60));
-  const kinds = Array.from({ length: 12 }, (_, index) => of(made(`p${index}`, at(20), 'rs')).kind);
+  const pods = Array.from({ length: 12 }, (_, index) => made(`p${index}`, at(20), 'rs'));
+  const kinds = pods
+    .map(createPodReturns({ startTime: NOW, returns: [], tried: [] }, pods, at(60)))
+    .map(({ kind }) => kind);
   expect(kinds).toEqual([...Array.from({ length: 10 }, () => 'due'), 'waits', 'waits']);
-  const other = createPodReturns({ startTime: NOW, returns: [], tried: [] }, at(60));
+  const other = createPodReturns({ startTime: NOW, returns: [], tried: [] }, [], at(60));
   expect([other(made('a', at(20), 'one')).kind, other(made('b', at(20), 'two')).kind]).toEqual(['due', 'due']);
   expect(addDuration(at(60), minutes(1))).toBe(at(120));
 });
@@ -63,4 +69,14 @@ it('counts pods that come at once as one return, however many turns their evicti
   expect(returnState('later', at(20), at(149), twice)).toEqual({ kind: 'waits', until: at(150) });
   expect(returnState('later', at(20), at(150), twice)).toEqual({ kind: 'due' });
   expect(returnState('again', at(90), at(150), twice)).toEqual({ kind: 'ignored' });
+});
+
+it('leaves those that wait for their turn, too, once a pod of their controller has come back too often', () => {
+  const twice: PodReturn[] = [{ of: 'rs', times: 2, time: at(90) }];
+  const stateBeside = (other: ReturnType<typeof made>, tried: string[] = []) =>
+    returnState('later', at(20), at(150), twice, tried, [other]);
+  expect(stateBeside(made('again', at(90), 'rs'))).toEqual({ kind: 'ignored' });
+  expect(stateBeside(made('again', at(90), 'rs'), ['uid-again'])).toEqual({ kind: 'due' });
+  expect(stateBeside(made('again', at(90), 'another'))).toEqual({ kind: 'due' });
+  expect(stateBeside(made('again', at(20), 'rs'))).toEqual({ kind: 'due' });
 });
