@@ -4,9 +4,10 @@
  */
 import { repairConditionsByPool, repairInForce, type SettingsSources } from './common/settings.ts';
 import { decide } from './decide.ts';
-import { type DueCondition } from './node/attempt-record.ts';
-import { decideNode, judgeHealth, judgeNode, withoutDueClause } from './node/decide.ts';
+import type { DueCondition } from './node/attempt-record.ts';
+import { decideNode, judgeNode } from './node/decide.ts';
 import type { NodeRecord } from './node/record.ts';
+import { judgeHealth, withoutDueClause } from './node/rule/health.ts';
 import { readableSettings } from './node/rule/incident.ts';
 import { otherWorkOn } from './node/rule/other-work.ts';
 import { firstNodeRecord } from './node/rule/reboot-marks.ts';

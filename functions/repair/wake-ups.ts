@@ -1,7 +1,7 @@
 /** Says which events and rounds ask for a pass, and for which nodes. */
 import { OWNER } from './common/context.ts';
 import { OWN_BLOCKS } from './common/settings.ts';
-import { mayNeedRepair } from './node/decide.ts';
+import { mayNeedRepair } from './node/rule/health.ts';
 import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './pass-queue.ts';
 import { NODE_CODEC, nodeRecordId } from './record.ts';
 import type { PassRequest } from './rule/pass-requests.ts';

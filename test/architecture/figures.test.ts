@@ -28,9 +28,9 @@ const COUNTED: readonly (readonly [name: string, files: RegExp])[] = [
 ];
 const sumOf = (files: readonly string[]): number => files.reduce((sum, file) => sum + linesOf(file), 0);
 /** Files of its own concern that a node condition enters (ADR 0050). */
-const MAX_FILES = 36;
+const MAX_FILES = 38;
 /** The same of the whole product. */
-const MAX_FILES_IN_ALL = 82;
+const MAX_FILES_IN_ALL = 84;
 
 describe('what a reader must read', () => {
   it.each(sources.filter(file => /^functions\/.*\/(route|reconcile)\.ts$/.test(file)))('%s is short', file => {
@@ -78,7 +78,7 @@ const sections = readFileSync(join(root, 'docs/data-flow.md'), 'utf8').split('\n
 
 const sectionOf = (heading: string): string => sections.find(text => text.startsWith(`${heading}\n`)) ?? '';
 /** What a section says one must open: a folder, then files of it. */
-const OPEN = /^\*\*Open\*\* of `([\w/-]+)`, in this order: (.+)$/gm;
+const OPEN = /^\*\*Open\*\* of `([\w/-]+)`(?:, in this order)?: (.+)$/gm;
 
 /** The files that a section of the document names: with their path, or in a table as a row of one folder. */
 function namedIn(heading: string): readonly string[] {
@@ -96,10 +96,10 @@ const toOpen = (heading: string): readonly string[] =>
     [...files.matchAll(/`([\w/-]+\.ts)`/g)].map(([, file]) => `${folder}/${file}`),
   );
 /**
- * Of one path, those in common included. The longest is that of a drain: four on the way to a function, the loop of one
+ * Of one path, those in common included. The longest is that of a drain: three on the way to a function, the loop of one
  * object, and nine of the concern.
  */
-const MAX_TO_OPEN = 14;
+const MAX_TO_OPEN = 13;
 
 describe('the whole path with the real adapters', () => {
   it.each(WHOLE_PATHS)('$heading', async ({ heading, most, follow }) => {

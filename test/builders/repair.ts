@@ -1,10 +1,11 @@
 /** Builders for repair tests: good defaults, override what matters. */
 import { decide } from '../../functions/repair/decide.ts';
 import type { Attempt } from '../../functions/repair/node/attempt-record.ts';
-import { type HealthContext, judgeHealth, judgeNode } from '../../functions/repair/node/decide.ts';
+import { judgeNode } from '../../functions/repair/node/decide.ts';
 import type { NodeRecord } from '../../functions/repair/node/record.ts';
 import { judgeGone } from '../../functions/repair/node/rule/attempt-verdict.ts';
 import { type NodeFinding, type PresentNode, verdictOf } from '../../functions/repair/node/rule/finding.ts';
+import { type HealthContext, judgeHealth } from '../../functions/repair/node/rule/health.ts';
 import { readableSettings } from '../../functions/repair/node/rule/incident.ts';
 import type { JudgeContext } from '../../functions/repair/node/rule/node-facts.ts';
 import type { UnhealthyCondition } from '../../functions/repair/node/rule/onset.ts';

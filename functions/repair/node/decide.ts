@@ -7,9 +7,9 @@
  * |---|---|---|---|
  * | what is found of the node, by its state, its record and its attempt | `judgeNode` | `decide.ts` | `../explained-node.ts`, `../reconcile.ts` |
  * | what it is by its state alone | `decideNode` | `decide.ts` | `../explained-node.ts`, `../reconcile.ts` |
- * | whether its conditions make it unhealthy | `judgeHealth` | `decide.ts` | `../carry-out.ts`, `../explained-node.ts` |
- * | whether a pass must look at it | `mayNeedRepair` | `decide.ts` | `../wake-ups.ts` |
- * | whether the act is still wanted | `judgeSecondLook` | `decide.ts` | `../carry-out.ts` |
+ * | whether its conditions make it unhealthy | `judgeHealth` | `rule/health.ts` | `../carry-out.ts`, `../explained-node.ts` |
+ * | whether a pass must look at it | `mayNeedRepair` | `rule/health.ts` | `../wake-ups.ts` |
+ * | whether the act is still wanted | `judgeSecondLook` | `rule/second-look.ts` | `../carry-out.ts` |
  * | what its first record is | `firstNodeRecord` | `rule/reboot-marks.ts` | `../explained-node.ts` |
  * | by which settings | `readableSettings` | `rule/incident.ts` | `../common/settings.ts`, `../explained-node.ts`, `../observe.ts` |
  * | which other system asks for it | `externalRequestsFor` | `rule/other-work.ts` | `../observe.ts` |
@@ -23,55 +23,27 @@
  * | what is reported | `attemptDetails`, `conditionDetails`, `nextActionsText`, `graceEnd`, `verdictOf` | `rule/attempt.ts`, `rule/finding.ts` | `../attempt-report.ts`, `../report.ts` |
  * | what an attempt of before 0.1.0 is today | `actOf`, `keyOf`, `ladderOf`, `newNode` | `rule/attempt.ts`, `rule/ladder.ts` | `../old-attempts.ts` |
  */
-import type { DueCondition } from './attempt-record.ts';
-import type { Episode, NodeRecord } from './record.ts';
+import type { NodeRecord } from './record.ts';
 import { judgeAttempt } from './rule/attempt-verdict.ts';
 import { newNode } from './rule/attempt.ts';
 import type { PresentNode } from './rule/finding.ts';
-import { cumulativeDueTime } from './rule/flapping.ts';
+import { type Health, judgeHealth } from './rule/health.ts';
 import { readableSettings } from './rule/incident.ts';
 import { judgeByLadder } from './rule/ladder-verdict.ts';
-import { keyOf, ladderOf, possibleActions } from './rule/ladder.ts';
+import { ladderOf, possibleActions } from './rule/ladder.ts';
 import { episodesAfter, eventTimesOf, rememberedRecord, withExpiries } from './rule/memory.ts';
 import type { JudgeContext, NodeFacts } from './rule/node-facts.ts';
-import {
-  clockSkewsOf,
-  type JudgedNode,
-  mayStillBeUnhealthy,
-  type OnsetContext,
-  onsetsOf,
-  onsetsStill,
-  type UnhealthyCondition,
-  unhealthyConditions,
-} from './rule/onset.ts';
+import { clockSkewsOf, mayStillBeUnhealthy, onsetsOf, onsetsStill } from './rule/onset.ts';
 import { isStopped, otherWorkOn } from './rule/other-work.ts';
-import { isMarked, withShownReboots } from './rule/reboot-marks.ts';
+import { withShownReboots } from './rule/reboot-marks.ts';
 import type { RepairInForce } from './rule/settings-in-force.ts';
 import type { EntryPolicy, OwnVerdict } from './rule/verdict.ts';
 import { vetoOf } from './rule/vetoes.ts';
-import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { hasDeadlineBy, NODE_POOL_LABEL, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
-import {
-  AWS_REPAIR_CONDITIONS,
-  type Confirmation,
-  matchRepairConditions,
-  type RepairCondition,
-  termsOf,
-} from '../../../shared/domain/repair-policy.ts';
-import {
-  addDuration,
-  earliest,
-  type EpochMs,
-  isDue,
-  latest,
-  minutes,
-  toTimestamp,
-} from '../../../shared/domain/time.ts';
-
-/** A pass that sees a condition before its event waits this long for it. The event shows whether the time can be right. */
-const HEARD_WITHIN = minutes(1);
+import { termsOf } from '../../../shared/domain/repair-policy.ts';
+import { addDuration, type EpochMs, isDue } from '../../../shared/domain/time.ts';
 
 /** The finding of one node. @param recordBefore its record; undefined: it has none */
 export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: NodeRecord | undefined): PresentNode {
@@ -121,108 +93,6 @@ function factsOf(
     othersUntil: othersEnd !== undefined && !isDue(now, othersEnd) ? othersEnd : undefined,
   };
 }
-
-/** Health of a node. @property unhealthy every repair condition that is true of it, with its onset */
-export type Health = { readonly unhealthy: readonly UnhealthyCondition[] } & (
-  | { readonly kind: 'healthy' }
-  | { readonly kind: 'noTransitionTime'; readonly message: string }
-  | {
-      readonly kind: 'unhealthy';
-      readonly dueCondition: DueCondition;
-      /** A message with the condition and its due time. */
-      readonly message: string;
-      /** The repair condition that decides. */
-      readonly entry: UnhealthyCondition;
-      /** Time since which any of the repair conditions has been due. */
-      readonly dueSince: EpochMs;
-    }
-);
-
-export interface HealthContext extends OnsetContext {
-  readonly repair: Pick<RepairInForce, 'settings'>;
-  /** Earlier times in which the node was unhealthy; read only with `flapping`. */
-  readonly episodes: readonly Episode[];
-}
-
-/**
- * Judges the health of the node by the entry that decides; without settings that can be read no node is unhealthy. Each
- * repair condition that is true has an onset: the transition time of the condition, but no time before the Node was created,
- * and the first look if the time cannot be right. The record keeps the onset, since an agent may write a new time with
- * each report.
- */
-export function judgeHealth(node: JudgedNode, context: HealthContext): Health {
-  const settings = readableSettings(context.repair);
-  if (settings === undefined) return { kind: 'healthy', unhealthy: [] };
-  const unhealthy = unhealthyConditions(node, settings, context);
-  const [some] = unhealthy;
-  if (some === undefined) return { kind: 'healthy', unhealthy };
-  const timed = unhealthy.flatMap(dueTimesOf).toSorted((a, b) => a.dueTime - b.dueTime);
-  const [soonest] = timed;
-  const deciding = decidingOf(timed, context.now);
-  if (deciding === undefined || soonest === undefined) {
-    const { type, status } = some.condition;
-    const message = `${type}=${status} has no lastTransitionTime that can be read: how long it lasts is not known`;
-    return { kind: 'noTransitionTime', unhealthy, message };
-  }
-  const { entry, start, dueTime } = deciding;
-  const since = timed.map(each => each.start).reduce((least, time) => earliest(least, time));
-  const { flapping } = settings;
-  const flappingTime = flapping && cumulativeDueTime(since, context.episodes, flapping);
-  const isFlapping = flappingTime !== undefined && flappingTime < dueTime;
-  const { repairCondition, condition } = entry;
-  const field = isFlapping ? 'spec.repair.flapping' : repairCondition.field;
-  const dueCondition: DueCondition = {
-    conditionType: condition.type,
-    conditionStatus: condition.status,
-    lastTransitionTime: start,
-    dueTime: isFlapping ? flappingTime : dueTime,
-    ...(field !== undefined && { field }),
-    ...(repairCondition.priority !== undefined &&
-      repairCondition.priority > 0 && { priority: repairCondition.priority }),
-  };
-  const why =
-    isFlapping && flapping !== undefined
-      ? `unhealthy for ${formatDuration(flapping.unhealthyFor)} in all within ${formatDuration(flapping.window)}`
-      : `tolerated ${formatDuration(repairCondition.toleration)}`;
-  const message = `${condition.type}=${condition.status} since ${toTimestamp(start)}, ${why}${dueClause(dueCondition)}`;
-  const dueSince = earliest(soonest.dueTime, isFlapping ? flappingTime : undefined);
-  return { kind: 'unhealthy', unhealthy, dueCondition, message, entry, dueSince };
-}
-
-/** A repair condition with its onset, and when it is due. */
-interface Timed {
-  readonly entry: UnhealthyCondition;
-  readonly start: EpochMs;
-  readonly dueTime: EpochMs;
-}
-
-function dueTimesOf(entry: UnhealthyCondition): readonly Timed[] {
-  const { repairCondition, onset } = entry;
-  if (onset === undefined) return [];
-  const { start, seenTime } = onset;
-  const tolerated = addDuration(start, repairCondition.toleration);
-  const dueTime = seenTime === undefined ? tolerated : latest(tolerated, addDuration(seenTime, HEARD_WITHIN));
-  return [{ entry, start, dueTime }];
-}
-
-const priorityOf = ({ entry: { repairCondition } }: Timed): number => repairCondition.priority ?? 0;
-
-/**
- * The repair condition that decides: among those that are due the one with the highest priority, then the one that is due
- * first, then the first listed. If none is due, the one that is due first.
- * @param timed those with an onset, in the order in which they are due
- */
-function decidingOf(timed: readonly Timed[], now: EpochMs): Timed | undefined {
-  const due = timed.filter(({ dueTime }) => isDue(now, dueTime));
-  return due.toSorted((a, b) => priorityOf(b) - priorityOf(a))[0] ?? timed[0];
-}
-
-/** The end of a message about a condition: when the repair is due. */
-const dueClause = ({ dueTime }: Pick<DueCondition, 'dueTime'>): string => `, repair is due at ${toTimestamp(dueTime)}`;
-
-/** The message without that end, for a caller that shows the time by itself. */
-export const withoutDueClause = (message: string, dueCondition: DueCondition): string =>
-  message.replace(dueClause(dueCondition), '');
 
 /** Facts by which `decideNode` decides on one node. */
 export interface NodeObservation {
@@ -299,48 +169,3 @@ function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
 function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
   return claim.deletionTime !== undefined && hasDeadlineBy(claim, now);
 }
-
-/**
- * Answer of the second look. `readClaim`: by the listed NodeClaim the act is not wanted, so the NodeClaim must be read.
- * `overtaken`: somebody else terminates the node forcefully by now.
- */
-export type SecondLookVerdict = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
-
-/**
- * Whether a granted act is still wanted, by the verdict on its node once Node, NodeClaim and settings were read again.
- * @param granted the key of its action, and the check for which its entry asks EC2
- */
-export function judgeSecondLook(
-  granted: { readonly key: string; readonly confirm: Confirmation | undefined },
-  own: OwnVerdict,
-  {
-    repair,
-    isClaimListed,
-    isCounted,
-  }: {
-    readonly repair: RepairInForce;
-    /** The NodeClaim is the one that the pass has listed, not read again. */
-    readonly isClaimListed: boolean;
-    /** The repair is reserved in the limits of zone and cluster. */
-    readonly isCounted: boolean;
-  },
-): SecondLookVerdict {
-  if (isClaimListed && own.kind !== 'due') return 'readClaim';
-  if (own.kind !== 'due' && own.kind !== 'finishing') return 'calledOff';
-  // Limits that came into force since may not count this repair.
-  if (repair.mode === 'Observe' || (repair.limits !== undefined && !isCounted)) return 'calledOff';
-  if (own.kind === 'finishing') return 'overtaken';
-  // The entry that decides by now may have another list, or ask EC2.
-  const { ladder, entryPolicy } = own;
-  const isSame = ladder.some(each => keyOf(each) === granted.key) && entryPolicy.confirm === granted.confirm;
-  return isSame ? 'act' : 'calledOff';
-}
-
-/**
- * Whether a repair condition calls the node unhealthy: one of the provider, or one of these. A node that carries marks of a
- * repair counts, too: it has a record, or the table has lost it.
- */
-export const mayNeedRepair = (node: NodeView, repairConditions: readonly RepairCondition[]): boolean =>
-  matchRepairConditions(node, AWS_REPAIR_CONDITIONS).length > 0 ||
-  matchRepairConditions(node, repairConditions).length > 0 ||
-  isMarked(node);

@@ -1,12 +1,16 @@
-/** Judges a node at which nothing is under way. Pure. */
+/** The finding of a node at which nothing is under way: not due, kept from repair, or due for the next action of its ladder. Pure. */
+import { earlierReplacement, nameOfLaunch } from './earlier-replacement.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { isRecordNeeded, readableSettings } from './incident.ts';
-import { judgeDue } from './next-action.ts';
+import { keyOf } from './ladder.ts';
+import { actionsTakenBefore, earlierTakenReturns, nextAction, retryText } from './next-action.ts';
 import type { NodeFacts } from './node-facts.ts';
-import { BLOCKED_CHECK, type OwnVerdict } from './verdict.ts';
+import { BLOCKED_CHECK, type EntryPolicy, LAUNCH_CHECK, type OwnDueVerdict, type OwnVerdict } from './verdict.ts';
 import type { Attempt } from '../attempt-record.ts';
+import { formatDuration } from '../../../../shared/domain/go-duration.ts';
+import { deadlineBy, hasDeadlineBy, type NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { AWS_REPAIR_CONDITIONS, matchRepairConditions } from '../../../../shared/domain/repair-policy.ts';
-import { addDuration, earliest, minutes } from '../../../../shared/domain/time.ts';
+import { addDuration, earliest, type EpochMs, minutes, toTimestamp } from '../../../../shared/domain/time.ts';
 
 /** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
 const FAULT_CHECK = minutes(60);
@@ -62,4 +66,78 @@ function judgeNotDue(
   const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
   const kept = isRecordNeeded(record, { kind: 'healthy', now }) ? record : undefined;
   return findingOf(kept, wasUnhealthy ? verdict : undefined, time, more);
+}
+
+/** Judges a node that is due: its next action, or why there is none. @param unfinished an attempt that another run did not carry out */
+function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfinished: Attempt | undefined): Finding {
+  const { now, launchPause } = context;
+  const { dueCondition, ladder, claim } = own;
+  const { incident, acts, refusals } = record;
+  const taken = incident?.taken ?? actionsTakenBefore(record, dueCondition.conditionType, ladder, now);
+  const { skippedLaunches } = incident ?? {};
+  const basis = context.basisOf(claim);
+  const requested = ladder.findIndex(each => keyOf(each) === record.leftovers?.requested?.key);
+  const openActions = ladder.slice(Math.max(0, requested));
+  const launchesFrom = launchPause?.until;
+  const next = nextAction({ ladder: openActions, taken, acts, refusals, basis, skippedLaunches, launchesFrom }, now);
+  switch (next.kind) {
+    case 'next': {
+      const { action } = next;
+      if (action.type === 'Terminate' && claim !== undefined && endsAnyway(claim, own.entryPolicy, now)) {
+        const message = `NodeClaim ${claim.name} is being deleted already, and a repair would not end it sooner`;
+        const verdict = { kind: 'finishing', node, dueCondition, message } as const;
+        return findingOf(record, verdict, addDuration(now, BLOCKED_CHECK));
+      }
+      const isLaunch = action.type === 'Replace' && unfinished === undefined && context.repair.mode === 'Enforce';
+      const earlier = isLaunch ? earlierReplacement(record, action, context) : undefined;
+      if (earlier?.kind === 'waits') {
+        const message = `${own.message}; ${earlier.message}`;
+        const verdict = {
+          kind: 'blockedByNode',
+          node,
+          reason: 'ReplacementUnavailable',
+          dueCondition,
+          message,
+        } as const;
+        return findingOf(record, verdict, addDuration(now, LAUNCH_CHECK));
+      }
+      const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
+      const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
+      const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
+      const named =
+        action.type === 'Replace'
+          ? {
+              ...action,
+              launch: { ...action.launch, name: nameOfLaunch(action.launch, record, { node, claims: context.claims }) },
+            }
+          : action;
+      return findingOf(begun, { ...own, node, action: earlier?.action ?? named, laterActions, unfinished: same });
+    }
+    case 'refused': {
+      const message = `${own.message}; refused: ${next.message}; ${retryText(next.until)}`;
+      return findingOf(record, { kind: 'retry', node, message }, next.until);
+    }
+    case 'unavailable': {
+      const message = `${own.message}; no replacement can be launched: ${retryText(next.until)}`;
+      const verdict = { kind: 'blockedByNode', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
+      return findingOf(record, verdict, next.until);
+    }
+    case 'exhausted': {
+      const earlierReturn = incident === undefined ? earlierTakenReturns(record, taken, ladder, now) : undefined;
+      const returnTime = earliest(next.until, earlierReturn);
+      const returns = returnTime === undefined ? '' : `; an allowance returns at ${toTimestamp(returnTime)}`;
+      const list = ladder.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
+      const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
+      const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
+      const time = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
+      return findingOf(record, { kind: 'exhausted', node, message }, time);
+    }
+  }
+}
+
+/** Whether the NodeClaim is being deleted, and no deadline of a repair would bring its end forward. */
+function endsAnyway(claim: NodeClaimView, { drainBound }: Pick<EntryPolicy, 'drainBound'>, now: EpochMs): boolean {
+  if (claim.deletionTime === undefined) return false;
+  const deadline = deadlineBy(claim, drainBound, now);
+  return deadline === undefined || hasDeadlineBy(claim, deadline);
 }

@@ -3,16 +3,10 @@
  * left. An action is taken once it was accepted. The record keeps no other position in the ladder, so that no veto and no
  * crash repeats an act. Pure.
  */
-import { earlierReplacement, nameOfLaunch } from './earlier-replacement.ts';
-import { type Finding, findingOf } from './finding.ts';
 import { GOES_ON_WITHIN } from './incident.ts';
 import { isForReboot, keyOf, kindOf } from './ladder.ts';
-import type { NodeFacts } from './node-facts.ts';
-import { BLOCKED_CHECK, type EntryPolicy, type LadderAction, LAUNCH_CHECK, type OwnDueVerdict } from './verdict.ts';
-import type { Attempt } from '../attempt-record.ts';
+import type { LadderAction } from './verdict.ts';
 import type { Act, NodeRecord } from '../record.ts';
-import { formatDuration } from '../../../../shared/domain/go-duration.ts';
-import { deadlineBy, hasDeadlineBy, type NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import {
   isTransient,
   nextTry,
@@ -32,77 +26,6 @@ import {
   seconds,
   toTimestamp,
 } from '../../../../shared/domain/time.ts';
-
-/** Judges a node that is due: its next action, or why there is none. @param unfinished an attempt that another run did not carry out */
-export function judgeDue(
-  { node, record, context }: NodeFacts,
-  own: OwnDueVerdict,
-  unfinished: Attempt | undefined,
-): Finding {
-  const { now, launchPause } = context;
-  const { dueCondition, ladder, claim } = own;
-  const { incident, acts, refusals } = record;
-  const taken = incident?.taken ?? actionsTakenBefore(record, dueCondition.conditionType, ladder, now);
-  const { skippedLaunches } = incident ?? {};
-  const basis = context.basisOf(claim);
-  const requested = ladder.findIndex(each => keyOf(each) === record.leftovers?.requested?.key);
-  const openActions = ladder.slice(Math.max(0, requested));
-  const launchesFrom = launchPause?.until;
-  const next = nextAction({ ladder: openActions, taken, acts, refusals, basis, skippedLaunches, launchesFrom }, now);
-  switch (next.kind) {
-    case 'next': {
-      const { action } = next;
-      if (action.type === 'Terminate' && claim !== undefined && endsAnyway(claim, own.entryPolicy, now)) {
-        const message = `NodeClaim ${claim.name} is being deleted already, and a repair would not end it sooner`;
-        const verdict = { kind: 'finishing', node, dueCondition, message } as const;
-        return findingOf(record, verdict, addDuration(now, BLOCKED_CHECK));
-      }
-      const isLaunch = action.type === 'Replace' && unfinished === undefined && context.repair.mode === 'Enforce';
-      const earlier = isLaunch ? earlierReplacement(record, action, context) : undefined;
-      if (earlier?.kind === 'waits') {
-        const message = `${own.message}; ${earlier.message}`;
-        const verdict = {
-          kind: 'blockedByNode',
-          node,
-          reason: 'ReplacementUnavailable',
-          dueCondition,
-          message,
-        } as const;
-        return findingOf(record, verdict, addDuration(now, LAUNCH_CHECK));
-      }
-      const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
-      const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
-      const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
-      const named =
-        action.type === 'Replace'
-          ? {
-              ...action,
-              launch: { ...action.launch, name: nameOfLaunch(action.launch, record, { node, claims: context.claims }) },
-            }
-          : action;
-      return findingOf(begun, { ...own, node, action: earlier?.action ?? named, laterActions, unfinished: same });
-    }
-    case 'refused': {
-      const message = `${own.message}; refused: ${next.message}; ${retryText(next.until)}`;
-      return findingOf(record, { kind: 'retry', node, message }, next.until);
-    }
-    case 'unavailable': {
-      const message = `${own.message}; no replacement can be launched: ${retryText(next.until)}`;
-      const verdict = { kind: 'blockedByNode', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
-      return findingOf(record, verdict, next.until);
-    }
-    case 'exhausted': {
-      const earlierReturn = incident === undefined ? earlierTakenReturns(record, taken, ladder, now) : undefined;
-      const returnTime = earliest(next.until, earlierReturn);
-      const returns = returnTime === undefined ? '' : `; an allowance returns at ${toTimestamp(returnTime)}`;
-      const list = ladder.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
-      const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
-      const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
-      const time = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
-      return findingOf(record, { kind: 'exhausted', node, message }, time);
-    }
-  }
-}
 
 /** Whether the act counts against the allowance of an action that may be taken now. */
 export const isWithin = ({ time }: Act, { within }: LadderAction, now: EpochMs): boolean =>
@@ -145,7 +68,7 @@ export function actionsTakenBefore(
  * The first time at which an action that counts as taken since an earlier incident may be taken again: it needs an
  * attempt, and that incident to be a day old.
  */
-function earlierTakenReturns(
+export function earlierTakenReturns(
   { lastIncident, acts }: Pick<NodeRecord, 'lastIncident' | 'acts'>,
   taken: readonly string[],
   ladder: readonly LadderAction[],
@@ -283,11 +206,4 @@ export function withPastTense(message: string, now: EpochMs): string {
     const next = parseTimestamp(time);
     return next !== undefined && isDue(now, next) ? ` it was to be tried again at ${time}` : text;
   });
-}
-
-/** Whether the NodeClaim is being deleted, and no deadline of a repair would bring its end forward. */
-function endsAnyway(claim: NodeClaimView, { drainBound }: Pick<EntryPolicy, 'drainBound'>, now: EpochMs): boolean {
-  if (claim.deletionTime === undefined) return false;
-  const deadline = deadlineBy(claim, drainBound, now);
-  return deadline === undefined || hasDeadlineBy(claim, deadline);
 }

@@ -12,10 +12,10 @@ import {
   T,
 } from '../../../builders/repair.ts';
 import { decide } from '../../../../functions/repair/decide.ts';
-import { judgeHealth } from '../../../../functions/repair/node/decide.ts';
 import type { NodeRecord } from '../../../../functions/repair/node/record.ts';
 import { newNode, podsUntil } from '../../../../functions/repair/node/rule/attempt.ts';
 import { dueVerdictOf } from '../../../../functions/repair/node/rule/finding.ts';
+import { judgeHealth } from '../../../../functions/repair/node/rule/health.ts';
 import { keyOf } from '../../../../functions/repair/node/rule/ladder.ts';
 import { onsetsOf } from '../../../../functions/repair/node/rule/onset.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aCondition, aNode, aNodeClaim, at, SICK, someRepairInForce, T } from '../../../builders/repair.ts';
-import { decideNode, judgeHealth, type NodeObservation } from '../../../../functions/repair/node/decide.ts';
+import { decideNode, type NodeObservation } from '../../../../functions/repair/node/decide.ts';
+import { judgeHealth } from '../../../../functions/repair/node/rule/health.ts';
 import { onsetsOf } from '../../../../functions/repair/node/rule/onset.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { hasDeadlineBy } from '../../../../shared/domain/node-claim.ts';

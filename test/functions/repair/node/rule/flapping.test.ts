@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { someSettings } from '../../../../builders/repair.ts';
-import { judgeHealth } from '../../../../../functions/repair/node/decide.ts';
 import type { Episode } from '../../../../../functions/repair/node/record.ts';
 import { cumulativeDueTime, nextEpisodes } from '../../../../../functions/repair/node/rule/flapping.ts';
+import { judgeHealth } from '../../../../../functions/repair/node/rule/health.ts';
 import { unhealthyConditions } from '../../../../../functions/repair/node/rule/onset.ts';
 import type { NodeCondition } from '../../../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../../../shared/domain/repair-policy.ts';

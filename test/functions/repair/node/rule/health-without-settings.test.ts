@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { NOW, remembered } from '../../../../builders/pool.ts';
 import { aCondition, anAttempt, aNode, T } from '../../../../builders/repair.ts';
-import { judgeHealth } from '../../../../../functions/repair/node/decide.ts';
 import type { NodeRecord } from '../../../../../functions/repair/node/record.ts';
+import { judgeHealth } from '../../../../../functions/repair/node/rule/health.ts';
 import { mayStillBeUnhealthy } from '../../../../../functions/repair/node/rule/onset.ts';
 import type { NodeCondition } from '../../../../../shared/domain/node.ts';
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { at, NOW, remembered } from '../../../../builders/pool.ts';
 import { aCondition, anAttempt, aNode, someSettings } from '../../../../builders/repair.ts';
-import { judgeHealth, withoutDueClause } from '../../../../../functions/repair/node/decide.ts';
 import type { Episode, NodeRecord } from '../../../../../functions/repair/node/record.ts';
+import { judgeHealth, withoutDueClause } from '../../../../../functions/repair/node/rule/health.ts';
 import { endOf, isRecordNeeded, type SeenNode } from '../../../../../functions/repair/node/rule/incident.ts';
 import type { JsonObject } from '../../../../../shared/domain/kubernetes-object.ts';
 

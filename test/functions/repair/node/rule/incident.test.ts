@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aCondition, aNode, someSettings, T, unhealthyConditionsOf } from '../../../../builders/repair.ts';
-import { type Health, judgeHealth } from '../../../../../functions/repair/node/decide.ts';
 import type { Incident, Onset } from '../../../../../functions/repair/node/record.ts';
+import { type Health, judgeHealth } from '../../../../../functions/repair/node/rule/health.ts';
 import { incidentAt } from '../../../../../functions/repair/node/rule/incident.ts';
 import { onsetsOf } from '../../../../../functions/repair/node/rule/onset.ts';
 import type { NodeCondition } from '../../../../../shared/domain/node.ts';

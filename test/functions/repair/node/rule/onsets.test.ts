@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { at, remembered } from '../../../../builders/pool.ts';
 import { aCondition, anAttempt, aNode, someSettings, unhealthyConditionsOf } from '../../../../builders/repair.ts';
-import type { HealthContext } from '../../../../../functions/repair/node/decide.ts';
 import type { Onset } from '../../../../../functions/repair/node/record.ts';
+import type { HealthContext } from '../../../../../functions/repair/node/rule/health.ts';
 import {
   clockSkewsOf,
   isStillUnhealthy,

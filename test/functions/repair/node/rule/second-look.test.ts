@@ -1,13 +1,15 @@
 /** What becomes of an act by the look after its intent was recorded. */
 import { expect, it } from 'vitest';
-import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRepairInForce, T } from '../../../builders/repair.ts';
-import { decideNode, judgeHealth, judgeSecondLook } from '../../../../functions/repair/node/decide.ts';
-import { newNode } from '../../../../functions/repair/node/rule/attempt.ts';
-import type { RepairInForce } from '../../../../functions/repair/node/rule/settings-in-force.ts';
-import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
-import { indexOwners, ownerOf } from '../../../../shared/domain/node-owner.ts';
-import type { NodeView } from '../../../../shared/domain/node.ts';
-import { addDuration, minutes } from '../../../../shared/domain/time.ts';
+import { aCondition, anAttempt, aPoolNode, claimOf, READY, someRepairInForce, T } from '../../../../builders/repair.ts';
+import { decideNode } from '../../../../../functions/repair/node/decide.ts';
+import { newNode } from '../../../../../functions/repair/node/rule/attempt.ts';
+import { judgeHealth } from '../../../../../functions/repair/node/rule/health.ts';
+import { judgeSecondLook } from '../../../../../functions/repair/node/rule/second-look.ts';
+import type { RepairInForce } from '../../../../../functions/repair/node/rule/settings-in-force.ts';
+import type { NodeClaimView } from '../../../../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../../../../shared/domain/node-owner.ts';
+import type { NodeView } from '../../../../../shared/domain/node.ts';
+import { addDuration, minutes } from '../../../../../shared/domain/time.ts';
 
 const NOW = addDuration(T, minutes(30));
 const node = aPoolNode('n1');
