@@ -64,12 +64,16 @@ async function afterRefusal(
   const live = attempt.claim && isAnnotated ? await getNodeClaimView(deps, attempt.claim.name) : undefined;
   const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
   const takenBack: TakenBack = noted.keepsTurn
-    ? { record: after.record, time: undefined }
+    ? { record: after.record, retryTime: undefined }
     : await takeBack(deps, observed.origin, { node: finding.node, record: after.record, claims }).catch(
-        (error: unknown) => ({ record: after.record, time: undefined, failure: { error } }),
+        (error: unknown) => ({ record: after.record, retryTime: undefined, failure: { error } }),
       );
-  const { attemptState, time } = after;
-  return { change: { record: takenBack.record, verdict: undefined, attemptState }, time, failure: takenBack.failure };
+  const { attemptState, nextLookTime } = after;
+  return {
+    change: { record: takenBack.record, verdict: undefined, attemptState },
+    nextLookTime,
+    failure: takenBack.failure,
+  };
 }
 
 /** Reports the refusal if it is news. Answers what the record keeps of it. */

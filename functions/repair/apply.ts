@@ -44,7 +44,7 @@ export async function apply(
   const needsCleanUp = decision.findings.some(finding => finding.needsCleanUp || finding.unreported.length > 0);
   const cleaned = needsCleanUp
     ? await cleanUp(deps, observed, decision.findings)
-    : { findings: decision.findings, failures: [], time: undefined };
+    : { findings: decision.findings, failures: [], nextLookTime: undefined };
   const results = await act(deps, { ...decision, findings: cleaned.findings }, observed, reserved);
   const changes = new Map<string, ActChange>();
   for (const each of results) changes.set(each.granted.finding.node.uid, await changeByAct(deps, observed, each));
@@ -58,8 +58,8 @@ export async function apply(
   const after = poolAfter(decision.poolRecord, results, findings, deps.clock.now());
   const missing = await reportMissing(deps, observed, after, now);
   const restTime = wroteAll ? undefined : addDuration(now, PASS_SPACING);
-  const times = [decision.wakeTime, cleaned.time, reported.time, missing.time, restTime];
-  const wakeTime = [...times, ...[...changes.values()].map(({ time }) => time)].reduce(earliest, undefined);
+  const times = [decision.wakeTime, cleaned.nextLookTime, reported.nextLookTime, missing.nextLookTime, restTime];
+  const wakeTime = [...times, ...[...changes.values()].map(each => each.nextLookTime)].reduce(earliest, undefined);
   await writePool(deps, observed, { ...after, ...missing.change }, wakeTime);
   if (reserved !== undefined) await reserved.release(new Set(Object.keys(after.inFlight)));
   else if (poolSettings.repair.limits !== undefined) await giveBack(deps, pool, after);

@@ -135,16 +135,16 @@ interface Acted {
   /** The actions that follow, and the rank of the node in its pool; absent: another run decided that. */
   readonly granted?: GrantedRepair;
   /** The replacement was there already: nothing was launched. */
-  readonly found?: FoundReplacement | undefined;
+  readonly foundReplacement?: FoundReplacement | undefined;
 }
 
 /** Reports an act of this run that was carried out. */
 export async function reportAct(deps: PassDeps, observed: ObservedPool, result: ActResult): Promise<void> {
   const { granted, outcome } = result;
   if (outcome.kind !== 'accepted') return;
-  const { attempt, pods, found } = outcome;
+  const { attempt, pods, foundReplacement } = outcome;
   const { node, verdict } = granted.finding;
-  await reportCarriedOut(deps, observed, { node, attempt, pods, message: verdict.message, granted, found });
+  await reportCarriedOut(deps, observed, { node, attempt, pods, message: verdict.message, granted, foundReplacement });
 }
 
 /** The number of pods that are named in one audit line, which must stay under 8 KB. */
@@ -154,7 +154,7 @@ const PODS_IN_LINE = 20;
 export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, acted: Acted): Promise<void> {
   const { reporter, events, metrics, clock } = deps;
   const { origin } = observed;
-  const { node, attempt, pods, message, granted, found } = acted;
+  const { node, attempt, pods, message, granted, foundReplacement } = acted;
   const { laterActions = [] } = granted?.finding.verdict ?? {};
   const rank = granted?.rank;
   const { action, dueCondition, number, claim } = attempt;
@@ -196,9 +196,9 @@ export async function reportCarriedOut(deps: PassDeps, observed: ObservedPool, a
   const isStated = dueCondition.field !== undefined && origin.source !== undefined;
   const by = isStated ? `; by ${dueCondition.field} of ${origin.source}` : '';
   const what =
-    found === undefined
+    foundReplacement === undefined
       ? `${describeAct(attempt)}${nextActionsText(laterActions)}`
-      : describeFound(attempt, found, laterActions);
+      : describeFound(attempt, foundReplacement, laterActions);
   // If this run did not see the act carried out, the message that says so comes first.
   const text = `${granted === undefined ? `${message}: ${what}` : `${what}: ${message}`}${by}${takes}`;
   const event = { ...warning(EVENT_REASONS.nodeRepairStarted), message: text };

@@ -120,7 +120,7 @@ async function actOn(
         kind: 'accepted',
         pods,
         attempt: { ...attempt, until: addDuration(deps.clock.now(), action.timeout) },
-        ...(outcome.found && { found: outcome.found }),
+        ...(outcome.foundReplacement && { foundReplacement: outcome.foundReplacement }),
       };
     case 'failed':
       return { kind: 'refused', message: outcome.message, reason: outcome.reason, cause: 'request' };

@@ -35,13 +35,13 @@ export type ActOutcome =
   /**
    * The act was taken.
    * @property pods the pods of the node, as far as they were looked up
-   * @property found the replacement of a launch that nobody remembers
+   * @property foundReplacement the replacement of a launch that nobody remembers
    */
   | {
       readonly kind: 'accepted';
       readonly pods: readonly PodView[];
       readonly attempt: Attempt;
-      readonly found?: FoundReplacement;
+      readonly foundReplacement?: FoundReplacement;
     }
   /** Somebody else terminates the node forcefully by now. */
   | { readonly kind: 'overtaken' }

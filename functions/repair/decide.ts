@@ -143,7 +143,7 @@ function nextPassTime(
   const [oldest] = terminations;
   const window = terminationRetentionOf(repair);
   const times = [
-    ...findings.map(({ time }) => time),
+    ...findings.map(each => each.nextLookTime),
     ...findings.flatMap(each => (each.state === 'inFlight' ? [] : (beingActedUntil(each, recordBefore, now) ?? []))),
     Object.keys(inFlight).length > 0 ? addDuration(now, FOLLOW_CHECK) : undefined,
     oldest && window && addDuration(oldest.time, window),
@@ -191,7 +191,7 @@ function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly
     // A launch that has just failed stops those of the whole pool, which the next pass judges.
     const isPaused = areLaunchesOver && isLaunch(finding);
     if (!isObserving && (isPaused || granted >= MAX_ACTS_PER_PASS))
-      return { finding: { ...finding, time: addDuration(now, seconds(1)) } };
+      return { finding: { ...finding, nextLookTime: addDuration(now, seconds(1)) } };
     slots.take(finding);
     if (isObserving) return { finding: observedNode(finding, now) };
     granted += 1;
@@ -283,16 +283,16 @@ function grantedNode(
 export function blockedNode(finding: DueFinding, blocker: Blocker, rank: Rank): PresentNode {
   const { record } = finding;
   const { dueCondition } = finding.verdict;
-  const { message, until: time } = blocker;
+  const { message, until: nextLookTime } = blocker;
   const verdict: Verdict = { kind: 'blockedByPool', node: finding.node, blocker, dueCondition, message, rank };
   // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
     const opened = withoutCalledOffAttempt(withoutAct(record, record.attempt), record.attempt);
-    return withState({ ...finding, record: opened, verdict, time, attemptState: 'failed' });
+    return withState({ ...finding, record: opened, verdict, nextLookTime, attemptState: 'failed' });
   }
   // The annotation of an earlier attempt is taken back while the node is blocked.
   const hasUselessLeftovers = finding.hasUselessLeftovers || record?.leftovers?.annotation !== undefined;
-  return withState({ ...finding, verdict, time, hasUselessLeftovers });
+  return withState({ ...finding, verdict, nextLookTime, hasUselessLeftovers });
 }
 
 /** Says what would be done if the mode were Enforce. */
@@ -300,5 +300,5 @@ export function observedNode(finding: DueFinding, now: EpochMs): PresentNode {
   const { laterActions, message } = finding.verdict;
   const { attempt } = createAttempt(finding, now);
   const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, laterActions, message };
-  return withState({ ...finding, verdict, time: addDuration(now, FOLLOW_CHECK) });
+  return withState({ ...finding, verdict, nextLookTime: addDuration(now, FOLLOW_CHECK) });
 }

@@ -139,13 +139,13 @@ export async function readLaunchPauses(
   records: Pick<RecordStore, 'get'>,
   pools: readonly string[],
 ): Promise<SeenCluster['launchPauses']> {
-  const found = await Promise.all(
+  const pauses = await Promise.all(
     pools.map(async (pool): Promise<readonly (readonly [string, LaunchPause])[]> => {
       const read = readRecord(POOL_CODEC, await records.get({ owner: POOL_CODEC.owner, id: poolRecordId(pool) }));
       return read.kind === 'known' && read.value.launchPause !== undefined ? [[pool, read.value.launchPause]] : [];
     }),
   );
-  return new Map(found.flat());
+  return new Map(pauses.flat());
 }
 
 /** The repair in force for a pool, and the time by which it is applied. */

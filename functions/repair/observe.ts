@@ -81,17 +81,24 @@ export async function observe(
   const stored = await readNodes(deps, timedNodeRecord, nodes, { unhealthy, poolRecord, requests, replaced });
   if (stored === 'newer') return 'newer';
   const { gateOpen, mode, settings: inForce } = poolSettings.repair;
-  const mayAct = gateOpen && mode === 'Enforce' && inForce !== undefined;
-  const mayLaunch = (node: NodeView): boolean => mayAct && (settings === undefined || unhealthy.includes(node));
-  const known =
+  const isEnforced = gateOpen && mode === 'Enforce' && inForce !== undefined;
+  const mayLaunch = (node: NodeView): boolean => isEnforced && (settings === undefined || unhealthy.includes(node));
+  const knownRecords =
     replaced.length === 0 ? stored : await withReplacements(deps, { pool, view, nodes, stored, replaced, mayLaunch });
-  const { records, oldAttempts } = await completeRecords(deps, known, { nodes, settings, old: poolRecord.oldAttempts });
-  const found = nodes.filter(node => records.has(node.uid) || unhealthy.includes(node) || requests.uids.has(node.uid));
-  const withoutClaim = nodesWithoutClaim(pool, found, { claims: view.claims, records });
-  const others = withoutClaim.length === 0 ? NONE_ELSEWHERE : await readOtherPools(deps, pool, withoutClaim, requests);
-  const own = new Set(nodes.map(({ uid }) => uid));
-  const missing = [...records].filter(([uid]) => !own.has(uid));
-  const named = await readClaimsElsewhere(deps, view, records);
+  const { records, oldAttempts } = await completeRecords(deps, knownRecords, {
+    nodes,
+    settings,
+    old: poolRecord.oldAttempts,
+  });
+  const nodesToLookAt = nodes.filter(
+    node => records.has(node.uid) || unhealthy.includes(node) || requests.uids.has(node.uid),
+  );
+  const withoutClaim = nodesWithoutClaim(pool, nodesToLookAt, { claims: view.claims, records });
+  const nodesOfOthers =
+    withoutClaim.length === 0 ? NONE_ELSEWHERE : await readOtherPools(deps, pool, withoutClaim, requests);
+  const ownUids = new Set(nodes.map(({ uid }) => uid));
+  const missing = [...records].filter(([uid]) => !ownUids.has(uid));
+  const claimsElsewhere = await readClaimsElsewhere(deps, view, records);
   const { gone, elsewhere } = missing.length === 0 ? NONE_MISSING : await readMissing(deps, pool, missing);
   return {
     now: deps.clock.now(),
@@ -104,13 +111,13 @@ export async function observe(
     hadPoolRecord: loaded.kind === 'known',
     nodes,
     nodesWithLabel: view.nodes,
-    nodesToJudge: found.filter(({ uid }) => !others.has(uid)),
-    claims: new Map([...view.claims, ...named.claims].map(claim => [claim.uid, claim])),
-    replacementNodes: named.nodes,
+    nodesToJudge: nodesToLookAt.filter(({ uid }) => !nodesOfOthers.has(uid)),
+    claims: new Map([...view.claims, ...claimsElsewhere.claims].map(claim => [claim.uid, claim])),
+    replacementNodes: claimsElsewhere.nodes,
     records,
     timedNodeRecord,
     recordsOfGoneNodes: gone,
-    nodesElsewhere: [...others.values(), ...elsewhere],
+    nodesElsewhere: [...nodesOfOthers.values(), ...elsewhere],
     dueFacts: undefined,
     existsByUid: new Map(),
     activity,
@@ -264,9 +271,9 @@ async function loadPoolView(deps: Kubernetes, pool: string | undefined): Promise
   const isOwn = ({ ownerClaim }: NodeView): boolean =>
     pool !== undefined || ownerClaim === undefined || names.has(ownerClaim);
   const nodes = nodeObjects.map(readNode).filter(isOwn);
-  const known = new Set(nodes.map(({ name }) => name));
+  const listedNames = new Set(nodes.map(({ name }) => name));
   const missing = new Set(
-    claims.flatMap(({ nodeName }) => (nodeName === undefined || known.has(nodeName) ? [] : nodeName)),
+    claims.flatMap(({ nodeName }) => (nodeName === undefined || listedNames.has(nodeName) ? [] : nodeName)),
   );
   await fewAtATime([...missing], async name => {
     const node = await getNodeView(deps, name);
@@ -284,13 +291,13 @@ async function readClaimsElsewhere(
   view: NodesAndClaims,
   records: ReadonlyMap<string, StoredNode>,
 ): Promise<NodesAndClaims> {
-  const known = new Set(view.claims.map(({ name }) => name));
+  const readNames = new Set(view.claims.map(({ name }) => name));
   const claims: NodeClaimView[] = [];
   const nodes: NodeView[] = [];
   const read = async (named: Pick<Replacement, 'name' | 'uid'> | undefined): Promise<string | undefined> => {
     // One without a UID was never seen: it may not be there at all.
-    if (named?.uid === undefined || known.has(named.name)) return undefined;
-    known.add(named.name);
+    if (named?.uid === undefined || readNames.has(named.name)) return undefined;
+    readNames.add(named.name);
     const claim = await getNodeClaimView(deps, named.name);
     if (claim?.uid !== named.uid) return undefined;
     claims.push(claim);

@@ -30,8 +30,8 @@ export function moveOldAttempts(
   const records = new Map(stored);
   for (const each of remaining) {
     const { uid, name } = each.node;
-    const known = records.get(uid)?.value ?? newNode(name, undefined);
-    records.set(uid, { value: mergeOldAttempt(known, each, ladderOf(settings)), needsRewrite: true });
+    const recordBefore = records.get(uid)?.value ?? newNode(name, undefined);
+    records.set(uid, { value: mergeOldAttempt(recordBefore, each, ladderOf(settings)), needsRewrite: true });
   }
   return { records, oldAttempts: undefined };
 }

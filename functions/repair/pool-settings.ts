@@ -38,16 +38,16 @@ export async function loadPoolSettings(
   pool: string | undefined,
   seen?: PoolSettings,
 ): Promise<PoolSettings> {
-  const [config, known, [policies]] = await inParallel([
+  const [config, lastKnownPool, [policies]] = await inParallel([
     loadConfig(OWNER, deps, seen?.config),
     loadPool(deps, pool),
     loadPolicySets(deps, OWNER, [OWN_BLOCKS]),
   ]);
   // Nothing is repaired for the sake of a NodePool that went.
-  const nodePool = known && isGone(known) ? undefined : known;
+  const nodePool = lastKnownPool && isGone(lastKnownPool) ? undefined : lastKnownPool;
   const { featureGates, providerPolicies } = config;
   const repair = repairInForce(nodePool, { policies, gateOpen: featureGates.nodeRepair, providerPolicies });
-  return { repair, nodePool, lastKnownPool: known, policies, config };
+  return { repair, nodePool, lastKnownPool, policies, config };
 }
 
 /** Hash of the settings and NodeClaim fields that a try rests on. */
@@ -66,11 +66,11 @@ export const basisFor = (claim: NodeClaimView | undefined, { nodePool: pool, pol
 
 /** The names of the pods that the settings in force for the pool protect. */
 export function protectedNames(
-  { lastKnownPool: known, policies }: PoolSettings,
+  { lastKnownPool, policies }: PoolSettings,
   pods: readonly PodView[],
   now: EpochMs,
 ): readonly string[] {
-  const { policy } = effectiveProtection(known, policies);
+  const { policy } = effectiveProtection(lastKnownPool, policies);
   return pods
     .filter(pod => isProtected(pod, now, policy))
     .map(qualifiedName)

@@ -44,9 +44,9 @@ export async function reportVerdicts(
   origin: DecisionOrigin,
   findings: readonly NodeFinding[],
   now: EpochMs,
-): Promise<{ readonly findings: readonly NodeFinding[]; readonly time: EpochMs | undefined }> {
+): Promise<{ readonly findings: readonly NodeFinding[]; readonly nextLookTime: EpochMs | undefined }> {
   let reportsLeft = MAX_REPORTS;
-  let time: EpochMs | undefined;
+  let nextLookTime: EpochMs | undefined;
   const next: NodeFinding[] = [];
   for (const finding of findings) {
     next.push(finding);
@@ -63,14 +63,14 @@ export async function reportVerdicts(
     const isRecent = last !== undefined && !isReportDue(now, last);
     const isNew = !(isRepeated && isRecent);
     const since = isRecent ? last : now;
-    if (isNew && reportsLeft === 0) time = earliest(time, addDuration(now, seconds(1)));
-    else if (hasEvent(verdict)) time = earliest(time, addDuration(since, REPORT_EVERY));
+    if (isNew && reportsLeft === 0) nextLookTime = earliest(nextLookTime, addDuration(now, seconds(1)));
+    else if (hasEvent(verdict)) nextLookTime = earliest(nextLookTime, addDuration(since, REPORT_EVERY));
     if (!isNew || reportsLeft === 0) continue;
     reportsLeft -= 1;
     await reportVerdict(deps, verdict, origin, { isRepeated, isSilent: isRecent });
     next.splice(-1, 1, withReported(finding, code, since, now));
   }
-  return { findings: next, time };
+  return { findings: next, nextLookTime };
 }
 
 /** The finding with what was reported now. Reports older than an hour are dropped: they may be repeated. */
@@ -233,17 +233,17 @@ export async function reportMissing(
   { nodes, poolSettings: { nodePool: pool }, origin }: ObservedPool,
   poolRecord: PoolRecord,
   now: EpochMs,
-): Promise<{ readonly change: Partial<PoolRecord>; readonly time: EpochMs | undefined }> {
-  const { time, missing } = missingNodesOf(poolRecord, nodes, now);
-  if (pool === undefined || missing === 0) return { change: {}, time };
+): Promise<{ readonly change: Partial<PoolRecord>; readonly nextLookTime: EpochMs | undefined }> {
+  const { nextMissingTime, missing } = missingNodesOf(poolRecord, nodes, now);
+  if (pool === undefined || missing === 0) return { change: {}, nextLookTime: nextMissingTime };
   const next = poolRecord.missingTime && addDuration(poolRecord.missingTime, REPORT_EVERY);
-  if (next !== undefined && !isDue(now, next)) return { change: {}, time: earliest(time, next) };
+  if (next !== undefined && !isDue(now, next)) return { change: {}, nextLookTime: earliest(nextMissingTime, next) };
   const [were, have] = missing === 1 ? ['node that was', 'has'] : ['nodes that were', 'have'];
   const message = `${missing} ${were} terminated by repairs ${have} not been replaced: no node of the pool was made since`;
   const details = { ...originOf(origin), missing };
   const line = { about: pool, decision: 'warn', reason: EVENT_REASONS.nodesNotReplaced, message, details };
   await reporter.report({ ...line, event: WARNING, isRepeated: next !== undefined });
-  return { change: { missingTime: now }, time: earliest(time, addDuration(now, REPORT_EVERY)) };
+  return { change: { missingTime: now }, nextLookTime: earliest(nextMissingTime, addDuration(now, REPORT_EVERY)) };
 }
 
 /** Counts how the pool stands, once that is recorded. */

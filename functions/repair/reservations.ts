@@ -52,9 +52,9 @@ export async function openReservations(
   if (loaded.kind === 'newer') return 'newer';
   let current = loaded.kind === 'known' ? loaded.value : undefined;
   const reservationOf = createReservations(nodes);
-  const found = await reservationsOfOtherPools(deps, context, current, reservationOf);
-  if (found === 'newer') return found;
-  let others = found;
+  const othersBefore = await reservationsOfOtherPools(deps, context, current, reservationOf);
+  if (othersBefore === 'newer') return othersBefore;
+  let others = othersBefore;
   let isStale = false;
   const ofOwn = (uids: Iterable<string>): readonly Reservation[] =>
     [...uids].flatMap(uid => {
@@ -137,26 +137,28 @@ async function reservationsOfOtherPools(
   reservationOf: ReturnType<typeof createReservations>,
 ): Promise<readonly Reservation[] | 'newer'> {
   const now = deps.clock.now();
-  const known = (current?.reservations ?? []).filter(each => each.pool !== pool);
+  const recorded = (current?.reservations ?? []).filter(each => each.pool !== pool);
   const isFresh = ({ since }: Reservation): boolean => !isDue(now, runOverTime(since));
   const isWhole = current?.policyGenerations === limits.policyGenerations;
   const unsure = new Set(
-    isWhole ? known.filter(each => !isFresh(each)).map(each => each.pool) : [...pools, ...known.map(each => each.pool)],
+    isWhole
+      ? recorded.filter(each => !isFresh(each)).map(each => each.pool)
+      : [...pools, ...recorded.map(each => each.pool)],
   );
   unsure.delete(pool);
-  const found = new Map<string, Reservation>(known.filter(isFresh).map(each => [each.uid, each]));
+  const byUid = new Map<string, Reservation>(recorded.filter(isFresh).map(each => [each.uid, each]));
   let isUnknown = false;
   await fewAtATime([...unsure], async name => {
     const inFlight = await loadInFlight(deps, name);
     if (inFlight === 'newer') {
-      for (const each of known.filter(other => other.pool === name)) found.set(each.uid, each);
+      for (const each of recorded.filter(other => other.pool === name)) byUid.set(each.uid, each);
       isUnknown ||= !isWhole;
       return;
     }
     for (const [uid, since] of Object.entries(inFlight)) {
       const made = reservationOf(uid, name, since);
-      if (made !== undefined) found.set(uid, made);
+      if (made !== undefined) byUid.set(uid, made);
     }
   });
-  return isUnknown ? 'newer' : [...found.values()];
+  return isUnknown ? 'newer' : [...byUid.values()];
 }

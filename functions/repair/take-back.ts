@@ -39,7 +39,7 @@ export interface TakenBack {
   /** Record, with what could not be taken back. */
   readonly record: NodeRecord;
   /** Time at which that is tried again. */
-  readonly time: EpochMs | undefined;
+  readonly retryTime: EpochMs | undefined;
   /** Failure that may pass within seconds: the queue tries again. */
   readonly failure?: { readonly error: unknown } | undefined;
 }
@@ -72,7 +72,7 @@ export async function takeBack(
   const { refusals: refusalsBefore, ...recordAfter } = withoutTakenBack(record, taken);
   const refusals = backoff.refusalsAfter(refusalsBefore);
   const next = { ...recordAfter, ...(refusals && { refusals }) };
-  return { record: next, time: joinRefusals(refused).until, failure: error && { error } };
+  return { record: next, retryTime: joinRefusals(refused).until, failure: error && { error } };
 }
 
 /** Takes one leftover back. @param part a record of leftovers that has this one alone */
@@ -98,7 +98,7 @@ async function takePartBack(
 export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: readonly NodeFinding[]) {
   const failures: unknown[] = [];
   const next: NodeFinding[] = [];
-  let time: EpochMs | undefined;
+  let nextLookTime: EpochMs | undefined;
   for (const each of findings) {
     const { node } = each;
     for (const outcome of each.unreported) await reportLate(deps, observed, node, outcome);
@@ -110,7 +110,7 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
     try {
       const isGone = each.kind === 'gone';
       const takenBack = await takeBack(deps, observed.origin, { node, record, claims: observed.claims, isGone });
-      time = earliest(time, takenBack.time);
+      nextLookTime = earliest(nextLookTime, takenBack.retryTime);
       if (takenBack.failure === undefined)
         next.push(afterTakeBack(each, takenBack.record, owedKeys(takenBack.record).length > 0));
       else {
@@ -122,7 +122,7 @@ export async function cleanUp(deps: PassDeps, observed: ObservedPool, findings: 
       next.push({ ...each, record });
     }
   }
-  return { findings: next, failures, time };
+  return { findings: next, failures, nextLookTime };
 }
 
 async function reportLate(

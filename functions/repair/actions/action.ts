@@ -51,7 +51,7 @@ export interface ObjectChanged {
 
 export type ActionOutcome =
   /** The act was taken. @property found the replacement of a launch that nobody remembers */
-  | { readonly kind: 'done'; readonly found?: FoundReplacement }
+  | { readonly kind: 'done'; readonly foundReplacement?: FoundReplacement }
   /** The act certainly was not taken, and is tried again. */
   | { readonly kind: 'notYet'; readonly on: string }
   /** The act cannot be done as things are, and the next action follows. */

@@ -81,7 +81,7 @@ async function adopt(
     return unavailable(`NodeClaim ${name} is there, and is not to be used`);
   const node = await nodeOf(deps, claim);
   recordMade({ replacement: { name, uid } });
-  return { kind: 'done', found: node === undefined || isReserved(readNode(node)) ? 'reserved' : 'inUse' };
+  return { kind: 'done', foundReplacement: node === undefined || isReserved(readNode(node)) ? 'reserved' : 'inUse' };
 }
 
 /**

@@ -75,11 +75,11 @@ export async function askForEnd(
   attempt: InstanceTermination,
   providerID: string,
 ): Promise<InstanceTermination | undefined> {
-  const found = await orUnavailable(instances.describe(providerID));
+  const instance = await orUnavailable(instances.describe(providerID));
   // Nobody knows, and nothing is repeated (I4): it is asked again, and the other repairs of the pool go on.
-  if (found !== undefined && 'kind' in found)
+  if (instance !== undefined && 'kind' in instance)
     return { ...attempt, askTime: addDuration(clock.now(), UNKNOWN_INSTANCE_CHECK) };
-  const isEnding = found === undefined || found.state === 'shutting-down' || found.state === 'terminated';
+  const isEnding = instance === undefined || instance.state === 'shutting-down' || instance.state === 'terminated';
   return isEnding ? { ...attempt, phase: 'accepted' } : undefined;
 }
 

@@ -54,12 +54,13 @@ export function repairConditionsByPool(
   pools: ReadonlyMap<string, KubernetesObject>,
   { policies, providerPolicies }: Omit<SettingsSources, 'gateOpen'>,
 ): (name: string | undefined) => readonly RepairCondition[] {
-  const known = new Map<string | undefined, readonly RepairCondition[]>();
+  const conditionsByPool = new Map<string | undefined, readonly RepairCondition[]>();
   return name => {
     const pool = name === undefined ? undefined : pools.get(name);
-    const found = known.get(name) ?? repairConditionsUnder(repairBlockInForce(pool, policies, providerPolicies));
-    known.set(name, found);
-    return found;
+    const conditions =
+      conditionsByPool.get(name) ?? repairConditionsUnder(repairBlockInForce(pool, policies, providerPolicies));
+    conditionsByPool.set(name, conditions);
+    return conditions;
   };
 }
 
@@ -82,18 +83,18 @@ export function repairBlockInForce(
   const stated = objects.find(object => hasBlock(object, 'repair'));
   const { mode } = decisionFor(pool, 'repair', policySet);
   const limits = limitsInForce(applying, policySet, mode);
-  const found = { mode, ...(limits && { limits }) };
-  if (stated === undefined) return { settings: undefined, source: undefined, ...found };
+  const modeAndLimits = { mode, ...(limits && { limits }) };
+  if (stated === undefined) return { settings: undefined, source: undefined, ...modeAndLimits };
   const source = kindAndName(stated);
   const [fault] = unreadable;
   if (fault !== undefined) {
     const by = kindAndName(fault.object);
-    return { settings: { invalid: `${by}: ${fault.message}` }, source: by, ...found };
+    return { settings: { invalid: `${by}: ${fault.message}` }, source: by, ...modeAndLimits };
   }
   const block = parseRepairBlock(stated.spec?.['repair'], 'spec.repair');
-  if (!block.ok) return { settings: { invalid: `${source}: ${block.message}` }, source, ...found };
-  if (limits?.fault !== undefined) return { settings: { invalid: limits.fault }, source, ...found };
-  return { settings: { ...block.value, provided: repairConditionsOfProvider(profile) }, source, ...found };
+  if (!block.ok) return { settings: { invalid: `${source}: ${block.message}` }, source, ...modeAndLimits };
+  if (limits?.fault !== undefined) return { settings: { invalid: limits.fault }, source, ...modeAndLimits };
+  return { settings: { ...block.value, provided: repairConditionsOfProvider(profile) }, source, ...modeAndLimits };
 }
 
 type Policies = PolicySet['policies'];
@@ -151,7 +152,7 @@ export function unwatchedTypes({ spec }: Pick<KubernetesObject, 'spec'>): readon
     }
     const near = nearestName(type, watched);
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
-    const known = `watched are ${watched.toSorted().join(', ')}, and what spec.repair.conditions adds`;
-    return [`${path}: no rule watches ${JSON.stringify(type)}, this has no effect${hint} (${known})`];
+    const watchedText = `watched are ${watched.toSorted().join(', ')}, and what spec.repair.conditions adds`;
+    return [`${path}: no rule watches ${JSON.stringify(type)}, this has no effect${hint} (${watchedText})`];
   });
 }

@@ -48,45 +48,46 @@ import { addDuration, type EpochMs, isDue } from '../../../shared/domain/time.ts
 /** The finding of one node. @param recordBefore its record; undefined: it has none */
 export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: NodeRecord | undefined): PresentNode {
   const owner = ownerOf(node, context.owners);
-  const known = withShownReboots(recordBefore ?? newNode(node.name, context.pool), node, owner);
-  const { facts, othersUntil } = factsOf(context, { node, owner }, recordBefore, known);
+  const recordSoFar = withShownReboots(recordBefore ?? newNode(node.name, context.pool), node, owner);
+  const { facts, othersUntil } = factsOf(context, { node, owner }, recordBefore, recordSoFar);
   const { attempt } = facts.record;
   const finding = attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, attempt);
-  return { ...withExpiries(facts, finding, othersUntil), otherWorkTime: known.otherWork?.time };
+  return { ...withExpiries(facts, finding, othersUntil), otherWorkTime: recordSoFar.otherWork?.time };
 }
 
 /**
  * Gathers the facts of a node as it is now: its health, the verdict on it by its own state, and its record so far.
- * @param known its record, or the first one; `othersUntil`: time until which another controller's work is in flight
+ * @param recordSoFar its record, or the first one; `othersUntil`: time until which another controller's work is in flight
  */
 function factsOf(
   context: JudgeContext,
   { node, owner }: { readonly node: NodeView; readonly owner: Owner },
   recordBefore: NodeRecord | undefined,
-  known: NodeRecord,
+  recordSoFar: NodeRecord,
 ): { readonly facts: NodeFacts; readonly othersUntil: EpochMs | undefined } {
   const { now, repair } = context;
   const settings = readableSettings(repair);
   const looked = { now, record: recordBefore, ...eventTimesOf(context, node, recordBefore) };
-  const episodes = settings === undefined ? known.episodes : episodesAfter(node, settings, known.episodes, looked);
+  const episodes =
+    settings === undefined ? recordSoFar.episodes : episodesAfter(node, settings, recordSoFar.episodes, looked);
   const health = judgeHealth(node, { ...looked, repair, episodes });
-  const isUnhealthy = settings === undefined ? mayStillBeUnhealthy(node, known) : health.kind !== 'healthy';
+  const isUnhealthy = settings === undefined ? mayStillBeUnhealthy(node, recordSoFar) : health.kind !== 'healthy';
   const isUnknown = !isUnhealthy && repair.settings !== undefined && settings === undefined;
   const healthNow = isUnknown ? 'unknown' : isUnhealthy ? 'unhealthy' : 'healthy';
   const externalRequest = context.externalRequests.get(node.name);
   const own = decideNode({ now, node, owner, repair, health, externalRequest });
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const other = isUnhealthy ? otherWorkOn(node, claim, externalRequest, now) : undefined;
-  const isSameWork = other !== undefined && known.otherWork?.what === other.what;
-  const otherWork = isSameWork ? known.otherWork : other && { what: other.what, time: now };
+  const isSameWork = other !== undefined && recordSoFar.otherWork?.what === other.what;
+  const otherWork = isSameWork ? recordSoFar.otherWork : other && { what: other.what, time: now };
   const record: NodeRecord = {
-    ...rememberedRecord(known, context, node, healthNow),
-    onsets: settings === undefined ? onsetsStill(node, known) : onsetsOf(health.unhealthy),
+    ...rememberedRecord(recordSoFar, context, node, healthNow),
+    onsets: settings === undefined ? onsetsStill(node, recordSoFar) : onsetsOf(health.unhealthy),
     episodes: [...episodes],
     otherWork,
   };
   const isOn = repair.gateOpen && settings !== undefined;
-  const wasUnhealthy = Object.keys(known.onsets).length > 0;
+  const wasUnhealthy = Object.keys(recordSoFar.onsets).length > 0;
   const othersEnd = other && otherWork && addDuration(otherWork.time, other.inFlightFor);
   return {
     facts: { context, node, record, wasUnhealthy, own, isUnhealthy, isOn },

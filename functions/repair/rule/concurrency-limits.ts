@@ -65,13 +65,13 @@ export function createConcurrencyLimits(
       taken.set(key, (taken.get(key) ?? 0) + 1);
   };
   for (const { zone } of reservations) add(zone);
-  const known = new Map<string | undefined, readonly Limit[]>();
+  const limitsByZone = new Map<string | undefined, readonly Limit[]>();
   return {
     take: ({ labels }) => add(labels[ZONE_LABEL]),
     blockerOf({ labels }) {
       const zone = labels[ZONE_LABEL];
-      const limitsThere = known.get(zone) ?? strictest(limits, zone, nodes);
-      known.set(zone, limitsThere);
+      const limitsThere = limitsByZone.get(zone) ?? strictest(limits, zone, nodes);
+      limitsByZone.set(zone, limitsThere);
       for (const { key, area, most, clause, setting } of limitsThere) {
         const count = taken.get(key) ?? 0;
         if (count < most) continue;
@@ -97,7 +97,7 @@ function strictest(
   nodes: readonly ZonedNode[],
 ): readonly Limit[] {
   const inZone = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone).length;
-  const found: Limit[] = [
+  const applying: Limit[] = [
     { key: CLUSTER, area: 'the cluster', most: MAX_RESERVATIONS, clause: 'so many are counted at most' },
   ];
   const areas = [
@@ -112,10 +112,10 @@ function strictest(
       if (limit === undefined) continue;
       const most = resolveNodeCount(limit, total);
       const setting = { source, field: `spec.repairLimits.${field}` };
-      found.push({ key, area, most, clause: `${field} of ${source} allows ${most}`, setting });
+      applying.push({ key, area, most, clause: `${field} of ${source} allows ${most}`, setting });
     }
   }
-  const strictFirst = found.toSorted((a, b) => a.most - b.most);
+  const strictFirst = applying.toSorted((a, b) => a.most - b.most);
   return areas.flatMap(({ key }) => strictFirst.find(limit => limit.key === key) ?? []);
 }
 

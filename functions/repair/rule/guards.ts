@@ -80,7 +80,7 @@ export function createGuards(inputs: GuardInputs): Guards {
         return found === undefined ? [] : [[each, found] as const];
       }),
     );
-    const firstReturn = Math.min(...[...recovered.values()].map(({ time }) => time));
+    const firstReturn = Math.min(...[...recovered.values()].map(each => each.returnTime));
     const blockerWithRecovered = blockersOf(inputs, nodesToCount, {
       isReadyUnknown: each => isReadyUnknown(each) || recovered.get(each)?.types.includes('Ready') === true,
       isUnhealthy: each => isUnhealthy(each) || recovered.has(each),
@@ -117,11 +117,11 @@ export function blockedByRecovering(
 
 /** Asks once for each key, and gives the same answer again. */
 function oncePerKey<Key, Answer>(ask: (key: Key) => Answer): (key: Key) => Answer {
-  const known = new Map<Key, { readonly answer: Answer }>();
+  const answers = new Map<Key, { readonly answer: Answer }>();
   return key => {
-    const found = known.get(key) ?? { answer: ask(key) };
-    known.set(key, found);
-    return found.answer;
+    const given = answers.get(key) ?? { answer: ask(key) };
+    answers.set(key, given);
+    return given.answer;
   };
 }
 
@@ -165,7 +165,7 @@ function returnOf(
   node: NodeView,
   window: DurationMs,
   { now, repairConditionsOf: repairConditionsFor, isActedUpon }: GuardInputs,
-): { readonly time: EpochMs; readonly types: readonly string[] } | undefined {
+): { readonly returnTime: EpochMs; readonly types: readonly string[] } | undefined {
   const types = new Set(repairConditionsFor(node).map(({ type }) => type));
   // The first of two conditions of one type counts, here as everywhere.
   const firstOfEachType = node.conditions.filter(
@@ -180,8 +180,8 @@ function returnOf(
     return isOld ? [{ type, time }] : [];
   });
   if (returns.length === 0 || isActedUpon(node)) return undefined;
-  const time = returns.map(each => each.time).reduce(latest);
-  return { time, types: returns.map(({ type }) => type) };
+  const returnTime = returns.map(each => each.time).reduce(latest);
+  return { returnTime, types: returns.map(({ type }) => type) };
 }
 
 /**

@@ -61,7 +61,9 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefor
       findingBefore !== undefined && isJudgementStillValid(node) ? findingBefore : judge(context, node, record);
     // Nodes and NodeClaims are listed one after the other: the name is another Node's by now.
     const isReplaced = existsByUid.get(node.uid) === false;
-    return isReplaced ? { ...finding, record, verdict: undefined, time: addDuration(now, seconds(1)) } : finding;
+    return isReplaced
+      ? { ...finding, record, verdict: undefined, nextLookTime: addDuration(now, seconds(1)) }
+      : finding;
   });
   const gone = [...facts.recordsOfGoneNodes].map(([uid, record]) => judgeGone(uid, record, { now, claims }));
   return { presentNodes, findings: [...presentNodes, ...gone], owners, externalRequests };
@@ -72,8 +74,8 @@ const isSameOwner = (a: Owner, b: Owner): boolean => a.kind === b.kind && detail
 const detailOf = (owner: Owner): NodeClaimView | string => (owner.kind === 'claim' ? owner.claim : owner.message);
 
 const withOwnNodes = (all: readonly NodeView[], own: readonly NodeView[]): readonly NodeView[] => {
-  const known = new Set(all.map(({ uid }) => uid));
-  return [...all, ...own.filter(({ uid }) => !known.has(uid))];
+  const listedUids = new Set(all.map(({ uid }) => uid));
+  return [...all, ...own.filter(({ uid }) => !listedUids.has(uid))];
 };
 
 /** The next facts to read before the decision, by the findings so far. */

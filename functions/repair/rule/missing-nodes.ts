@@ -8,17 +8,17 @@ const REPLACED_WITHIN = minutes(15);
 
 /**
  * Number of nodes that are gone without one that was made since their terminations began, each counted once.
- * @returns `time`: when the next one may be missing
+ * @returns `nextMissingTime`: when the next one may be missing
  */
 export function missingNodesOf(
   { terminations }: Pick<PoolRecord, 'terminations'>,
   nodes: readonly Pick<NodeView, 'uid' | 'creationTime'>[],
   now: EpochMs,
-): { readonly missing: number; readonly time: EpochMs | undefined } {
+): { readonly missing: number; readonly nextMissingTime: EpochMs | undefined } {
   const made = nodes.flatMap(({ creationTime }) => creationTime ?? []).toSorted((a, b) => a - b);
   const present = new Set(nodes.map(({ uid }) => uid));
   let missing = 0;
-  let time: EpochMs | undefined;
+  let nextMissingTime: EpochMs | undefined;
   for (const { time: ended, node } of terminations
     .filter(({ isReplaced }) => isReplaced !== true)
     .toSorted((a, b) => a.time - b.time)) {
@@ -27,7 +27,7 @@ export function missingNodesOf(
     // One that is not gone, such as while its pods have time, leaves no place yet. Its end asks for the next pass.
     else if (node !== undefined && present.has(node)) continue;
     else if (isDue(now, addDuration(ended, REPLACED_WITHIN))) missing += 1;
-    else time = earliest(time, addDuration(ended, REPLACED_WITHIN));
+    else nextMissingTime = earliest(nextMissingTime, addDuration(ended, REPLACED_WITHIN));
   }
-  return { missing, time };
+  return { missing, nextMissingTime };
 }

@@ -62,7 +62,7 @@ describe('what a pool allows', () => {
     expect(at(addDuration(DUE, seconds(-1)))).toEqual(['tolerate n1']);
     expect(at(DUE)).toEqual(['repair n1']);
     const ahead = aPoolNode('n1', aCondition('Ready', 'False', addDuration(T, minutes(600))));
-    expect(aDecision([ahead], { repair, now: T }).findings.map(({ time }) => time)).toEqual([DUE]);
+    expect(aDecision([ahead], { repair, now: T }).findings.map(each => each.nextLookTime)).toEqual([DUE]);
   });
 
   it('leaves a node alone whose NodeClaim is not known for certain', () => {
@@ -102,7 +102,7 @@ describe('what a pool allows', () => {
     expect(granted).toHaveLength(100);
     expect(wakeTime).toBe(later);
     expect(findings.at(-1)).toMatchObject({
-      time: later,
+      nextLookTime: later,
       verdict: { kind: 'due' },
       state: 'idle',
       needsCleanUp: false,

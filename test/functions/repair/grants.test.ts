@@ -166,7 +166,7 @@ describe('of the nodes that are due', () => {
       laterActions: [{ type: 'Terminate' }],
       message: expect.stringContaining('Ready'),
     };
-    expect(findings).toMatchObject([{ state: 'idle', time: at(5), verdict }]);
+    expect(findings).toMatchObject([{ state: 'idle', nextLookTime: at(5), verdict }]);
   });
 
   it('each has its place in the line, among how many, and for how long it has waited in half hours', () => {
@@ -275,7 +275,7 @@ describe('a node that is blocked', () => {
       needsCleanUp: true,
       record: { attempt: OVER },
     });
-    expect(blocked({})).toMatchObject({ needsCleanUp: false, time: at(5) });
+    expect(blocked({})).toMatchObject({ needsCleanUp: false, nextLookTime: at(5) });
   });
 
   it('is opened again meanwhile where it was drained for its reboot', () => {

@@ -29,7 +29,7 @@ describe('a due node that the pool blocks', () => {
         message: 'slowly',
         rank: RANK,
       },
-      time: at(1),
+      nextLookTime: at(1),
       state: 'idle',
       needsCleanUp: false,
     });
@@ -53,7 +53,7 @@ describe('a due node that the pool blocks', () => {
     );
     expect(blocked).toMatchObject({
       verdict: { kind: 'blockedByPool' },
-      time: at(1),
+      nextLookTime: at(1),
       state: 'followed',
       needsCleanUp: true,
       record: { incident: { taken: [] }, leftovers: { drain: 'r1' } },
@@ -73,7 +73,7 @@ describe('a due node in mode Observe', () => {
         laterActions: [{ type: 'Terminate' }],
         message: 'Ready=False since 2024-11-01T15:02:48Z, tolerated 30m0s, repair is due at 2024-11-01T15:32:48Z',
       },
-      time: at(5),
+      nextLookTime: at(5),
       state: 'idle',
     });
     expect(finding.record?.attempt).toBeUndefined();

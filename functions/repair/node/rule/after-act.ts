@@ -21,7 +21,7 @@ const LOOK_AGAIN_AFTER = seconds(1);
 /** Change of a node's finding by its act. */
 export interface FindingChange {
   readonly change: Partial<Pick<Finding, 'record' | 'verdict' | 'attemptState'>>;
-  readonly time: EpochMs | undefined;
+  readonly nextLookTime: EpochMs | undefined;
 }
 
 /** An act with what it has made. @property record with the intent */
@@ -52,25 +52,30 @@ export function afterAct(
   const before = finding.record;
   const withMade: NodeRecord =
     Object.keys(made).length === 0 ? record : { ...record, leftovers: { ...record.leftovers, ...made } };
-  const time = addDuration(now, attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
+  const nextLookTime = addDuration(now, attempt.action === 'Replace' ? LAUNCH_CHECK : FOLLOW_CHECK);
   switch (outcome.kind) {
     case 'accepted':
-      return { change: { record: withAcceptedAttempt(withMade, outcome.attempt, outcome.ladder) }, time };
+      return { change: { record: withAcceptedAttempt(withMade, outcome.attempt, outcome.ladder) }, nextLookTime };
     case 'overtaken':
       // Somebody else's act is not recorded as ours.
-      return { change: { record: { ...before, attempt: undefined } }, time };
+      return { change: { record: { ...before, attempt: undefined } }, nextLookTime };
     case 'unknown': {
       const { refusals } = outcome;
-      return { change: { record: { ...withMade, ...(refusals && { refusals }) } }, time: judgeTime(attempt) };
+      return { change: { record: { ...withMade, ...(refusals && { refusals }) } }, nextLookTime: judgeTime(attempt) };
     }
     case 'calledOff': {
-      const known = finding.verdict.unfinished ? record.leftovers : before.leftovers;
+      const ownLeftovers = finding.verdict.unfinished ? record.leftovers : before.leftovers;
       // We may have set the annotation before the NodeClaim changed: keep it as ours to take back (I7).
       const leftovers =
-        attempt.action === 'Terminate' ? withoutAttempt({ ...record, leftovers: known }, attempt).leftovers : known;
+        attempt.action === 'Terminate'
+          ? withoutAttempt({ ...record, leftovers: ownLeftovers }, attempt).leftovers
+          : ownLeftovers;
       const kept = { ...before, number: record.number, leftovers };
       const attemptState = before.attempt === undefined ? 'failed' : 'hasTime';
-      return { change: { record: kept, verdict: undefined, attemptState }, time: addDuration(now, LOOK_AGAIN_AFTER) };
+      return {
+        change: { record: kept, verdict: undefined, attemptState },
+        nextLookTime: addDuration(now, LOOK_AGAIN_AFTER),
+      };
     }
   }
 }
@@ -136,7 +141,7 @@ function whatFollows({ action, laterActions, isCertain, message }: RefusedAct, k
 export interface AfterRefusedAct {
   readonly record: NodeRecord;
   readonly attemptState: Finding['attemptState'];
-  readonly time: EpochMs;
+  readonly nextLookTime: EpochMs;
 }
 
 /**
@@ -182,6 +187,6 @@ export function afterRefusedAct(
   const isNext = next.kind === 'next';
   const attemptState = isNext && before.attempt !== undefined ? 'hasTime' : 'failed';
   // Its slot is free: others look at once.
-  const time = earliest(isNext ? undefined : next.until, addDuration(now, LOOK_AGAIN_AFTER));
-  return { record: undone, attemptState, time };
+  const nextLookTime = earliest(isNext ? undefined : next.until, addDuration(now, LOOK_AGAIN_AFTER));
+  return { record: undone, attemptState, nextLookTime };
 }

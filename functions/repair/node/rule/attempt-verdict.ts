@@ -167,11 +167,11 @@ function judgeTermination(facts: NodeFacts, attempt: AttemptOf<'Terminate'>): Fi
   const record = { ...facts.record, attempt };
   const hasUselessLeftovers = !isUnhealthy && hasHelpers(record, claim === undefined && attempt.claim !== undefined);
   if (!isDue(now, attempt.until)) {
-    const time = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
+    const nextLookTime = earliest(attempt.until, addDuration(now, FOLLOW_CHECK));
     const verdict = isUnhealthy
       ? ({ kind: 'finishing', node, dueCondition: attempt.dueCondition, message: describe(attempt) } as const)
       : undefined;
-    return findingUnderWay(record, verdict, time, hasUselessLeftovers);
+    return findingUnderWay(record, verdict, nextLookTime, hasUselessLeftovers);
   }
   const message = `its termination was begun at ${toTimestamp(attempt.time)} and is not over: ${stuckReason(claim?.finalizers ?? [], node.finalizers ?? [])}; it holds no other repair any more`;
   const verdict: Verdict = { kind: 'stuck', node, attempt, message };
@@ -234,8 +234,8 @@ function judgeWithoutNextAction(facts: NodeFacts, attempt: Attempt): Finding | u
   }
   if (answerOf(attempt)?.kind === 'stopped') {
     const message = `${describe(attempt)}; the node is left alone until it is well again`;
-    const time = addDuration(now, BLOCKED_CHECK);
-    return findingOf(record, { kind: 'exhausted', node, message }, time, { attemptState: 'ended' });
+    const nextLookTime = addDuration(now, BLOCKED_CHECK);
+    return findingOf(record, { kind: 'exhausted', node, message }, nextLookTime, { attemptState: 'ended' });
   }
   return isOn ? undefined : findingOf(record, undefined, check, { attemptState: 'ended' });
 }
@@ -275,9 +275,13 @@ export function judgeGone(
 ): GoneNode {
   const { attempt } = recordBefore;
   const node = { name: recordBefore.name, uid };
-  const gone = (...[record, verdict, time, more]: Parameters<typeof findingOf>): GoneNode => {
+  const gone = (...[record, verdict, nextLookTime, more]: Parameters<typeof findingOf>): GoneNode => {
     const hasUselessLeftovers = recordBefore.leftovers !== undefined;
-    return { ...withState(findingOf(record, verdict, time, { hasUselessLeftovers, ...more })), kind: 'gone', node };
+    return {
+      ...withState(findingOf(record, verdict, nextLookTime, { hasUselessLeftovers, ...more })),
+      kind: 'gone',
+      node,
+    };
   };
   const closed: Verdict = { kind: 'gone', node, message: 'the node is gone, its incident is closed' };
   if (attempt === undefined) return gone(undefined, closed);

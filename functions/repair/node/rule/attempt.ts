@@ -198,8 +198,8 @@ function podsTimeOf(finding: DueFinding, claim: NodeClaimView, now: EpochMs): Cl
   const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
   const deadlineInForce = set === undefined ? undefined : parseTimestamp(set);
   // The annotation of an earlier attempt is still ours, and so is the value that it replaced.
-  const known = [annotationOf(unfinished ?? record?.attempt), record?.leftovers?.annotation];
-  const ourAnnotation = set === undefined ? undefined : known.find(each => each?.set === set);
+  const ourAnnotations = [annotationOf(unfinished ?? record?.attempt), record?.leftovers?.annotation];
+  const ourAnnotation = set === undefined ? undefined : ourAnnotations.find(each => each?.set === set);
   const previous = ourAnnotation === undefined ? set : ourAnnotation.previous;
   const bound = deadlineBy(claim, entryPolicy.drainBound, now);
   const drained = drainEnd(finding, ourAnnotation, now);

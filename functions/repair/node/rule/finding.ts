@@ -49,7 +49,7 @@ export interface Finding {
   /** undefined: nothing to report. */
   readonly verdict: Verdict | undefined;
   /** Time of the next look; undefined: none until something changes. */
-  readonly time: EpochMs | undefined;
+  readonly nextLookTime: EpochMs | undefined;
   readonly attemptState: AttemptState;
   /** An object or a mark that the repair has made is of no use any more. */
   readonly hasUselessLeftovers: boolean;
@@ -105,12 +105,12 @@ export const hasTrait = (verdict: NodeFinding['verdict'], trait: VerdictTrait): 
 export const findingOf = (
   record: Finding['record'],
   verdict: Finding['verdict'],
-  time?: Finding['time'],
+  nextLookTime?: Finding['nextLookTime'],
   more?: Partial<Pick<Finding, 'attemptState' | 'hasUselessLeftovers' | 'unreported'>>,
 ): Finding => ({
   record,
   verdict,
-  time,
+  nextLookTime,
   attemptState: 'none',
   hasUselessLeftovers: false,
   isUnderOtherWork: false,
@@ -126,9 +126,9 @@ export const hasFailedLaunch = ({ unreported }: Pick<Finding, 'unreported'>): bo
 export const findingUnderWay = (
   record: Finding['record'],
   verdict: Finding['verdict'],
-  time: Finding['time'],
+  nextLookTime: Finding['nextLookTime'],
   hasUselessLeftovers = false,
-): Finding => findingOf(record, verdict, time, { attemptState: 'hasTime', hasUselessLeftovers });
+): Finding => findingOf(record, verdict, nextLookTime, { attemptState: 'hasTime', hasUselessLeftovers });
 
 /** Adds to a finding what follows from it, and replaces what followed before. Nothing else sets `state` and `needsCleanUp`. */
 export function withState<Found extends Finding>(finding: Found): Found & FindingWithState {

@@ -55,16 +55,16 @@ export function cumulativeDueTime(
  * before others ended.
  */
 function withoutOverlaps(episodes: readonly Episode[], since: EpochMs) {
-  const found: { readonly start: number; readonly end: number }[] = [];
+  const disjoint: { readonly start: number; readonly end: number }[] = [];
   let counted = -Infinity;
   for (const { startTime, endTime = since } of episodes.toSorted((a, b) => a.startTime - b.startTime)) {
     const start = Math.max(startTime, counted);
     const end = Math.min(endTime, since);
     if (end <= start) continue;
-    found.push({ start, end });
+    disjoint.push({ start, end });
     counted = end;
   }
-  return found;
+  return disjoint;
 }
 
 /** The number of episodes that a record keeps, the newest ones. A condition hardly flips more than once a minute. */

@@ -63,9 +63,9 @@ function judgeNotDue(
   if (own.reason !== 'Healthy' && isUnhealthyByDefault) return findingOf(record, verdict, check, more);
   const window = readableSettings(repair)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
-  const time = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
+  const nextLookTime = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
   const kept = isRecordNeeded(record, { kind: 'healthy', now }) ? record : undefined;
-  return findingOf(kept, wasUnhealthy ? verdict : undefined, time, more);
+  return findingOf(kept, wasUnhealthy ? verdict : undefined, nextLookTime, more);
 }
 
 /** Judges a node that is due: its next action, or why there is none. @param unfinished an attempt that another run did not carry out */
@@ -129,8 +129,8 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
       const list = ladder.map(({ type, timeout }) => `${type} ${formatDuration(timeout)}`).join(', ');
       const over = `every action of repair.actions (${list}) was taken or has no attempt left, no further action is set${returns}`;
       const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
-      const time = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
-      return findingOf(record, { kind: 'exhausted', node, message }, time);
+      const nextLookTime = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
+      return findingOf(record, { kind: 'exhausted', node, message }, nextLookTime);
     }
   }
 }

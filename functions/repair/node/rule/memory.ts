@@ -43,24 +43,24 @@ export function eventTimesOf(
 
 /** The part of the record that comes from earlier passes: pool, incident, marks and acts, as they stand from now on. */
 export function rememberedRecord(
-  known: NodeRecord,
+  recordSoFar: NodeRecord,
   context: JudgeContext,
   node: NodeView,
   health: HealthNow,
 ): Omit<NodeRecord, 'otherWork'> {
   const { now, pool } = context;
-  const { incident: _, otherWork: __, pool: ___, leftovers: ____, ...otherFields } = known;
-  const leftovers = withMarks(known, node);
+  const { incident: _, otherWork: __, pool: ___, leftovers: ____, ...otherFields } = recordSoFar;
+  const leftovers = withMarks(recordSoFar, node);
   const replacement = leftovers?.replacement && replacementNow(leftovers.replacement, context, now);
-  const incident = incidentAt(known.incident, health, now);
+  const incident = incidentAt(recordSoFar.incident, health, now);
   return {
     ...otherFields,
     name: node.name,
     ...(pool !== undefined && { pool }),
     ...(leftovers && { leftovers: replacement ? { ...leftovers, replacement } : leftovers }),
-    ...(replacement && known.attempt && { attempt: withReplacement(known.attempt, replacement) }),
+    ...(replacement && recordSoFar.attempt && { attempt: withReplacement(recordSoFar.attempt, replacement) }),
     incident,
-    ...(known.incident !== undefined && incident === undefined && endOf(known)),
+    ...(recordSoFar.incident !== undefined && incident === undefined && endOf(recordSoFar)),
   };
 }
 
@@ -99,7 +99,7 @@ export function withExpiries(
     ...finding,
     hasUselessLeftovers: finding.hasUselessLeftovers || isUnmarkDue || (isAbandoned && !isActDue),
     isUnderOtherWork: othersUntil !== undefined && isOn,
-    time: [incidentEnds, unmarks, othersUntil].reduce(earliest, finding.time),
+    nextLookTime: [incidentEnds, unmarks, othersUntil].reduce(earliest, finding.nextLookTime),
   };
   return { ...withState(judged), kind: 'present', node };
 }

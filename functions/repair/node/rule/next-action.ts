@@ -121,7 +121,7 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
       case 'now':
         return { kind: 'next', action };
       case 'returns':
-        returns = earliest(returns, chance.time);
+        returns = earliest(returns, chance.until);
         isUndrained = isForReboot(action);
         break;
       case 'lastResort':
@@ -146,15 +146,15 @@ export function nextAction<Action extends LadderAction>(state: LadderState<Actio
 type Chance =
   | { readonly kind: 'now' }
   /** No attempt is left until then. */
-  | { readonly kind: 'returns'; readonly time: EpochMs }
+  | { readonly kind: 'returns'; readonly until: EpochMs }
   /** A launch that another action goes before: it failed in this incident, or the pool launches nothing now. */
   | { readonly kind: 'lastResort' }
   | { readonly kind: 'refused'; readonly until: EpochMs; readonly refusal: Refusal };
 
 function chanceOf(state: LadderState<LadderAction>, action: LadderAction, now: EpochMs): Chance {
   const { acts, skippedLaunches = [], launchesFrom } = state;
-  const time = allowanceReturns(action, acts, now);
-  if (time !== undefined) return { kind: 'returns', time };
+  const returnTime = allowanceReturns(action, acts, now);
+  if (returnTime !== undefined) return { kind: 'returns', until: returnTime };
   const isPaused = launchesFrom !== undefined && !isDue(now, launchesFrom);
   if (action.type === 'Replace' && (isPaused || skippedLaunches.includes(keyOf(action)))) return { kind: 'lastResort' };
   const refused = refusedUntil(state, action, now);

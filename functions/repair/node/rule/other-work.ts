@@ -104,18 +104,19 @@ export function externalRequestsFor(
   now: EpochMs,
 ): ReadonlyMap<string, string> {
   const nodeByName = new Map(nodes.map(node => [node.name, node]));
-  const found = new Map<string, string>();
+  const requestsByNode = new Map<string, string>();
   for (const { kind, object } of requests) {
     const node = nodeByName.get(requestedNode(object) ?? '');
-    if (node !== undefined && isRequestFor(node, object)) found.set(node.name, `${kind} ${object.metadata.name}`);
+    if (node !== undefined && isRequestFor(node, object))
+      requestsByNode.set(node.name, `${kind} ${object.metadata.name}`);
   }
   for (const lease of leases) {
     const holder = leaseHolder(lease, now);
     const { name } = lease.metadata;
     if (holder === undefined || !name.startsWith(LEASE_PREFIX)) continue;
-    found.set(name.slice(LEASE_PREFIX.length), `Lease ${name} of ${holder}`);
+    requestsByNode.set(name.slice(LEASE_PREFIX.length), `Lease ${name} of ${holder}`);
   }
-  return found;
+  return requestsByNode;
 }
 
 /** The name of the node that a request of NVSentinel is about. */

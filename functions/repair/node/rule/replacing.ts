@@ -60,7 +60,7 @@ function judgeOpened(facts: NodeFacts, attempt: AttemptOf<'Replace'>, replacemen
   const { context, own, record } = facts;
   if (own.kind === 'due') return judgeReadyReplacement(facts, own, attempt, replacement);
   // A veto, or somebody else at work: the replacement is kept until that is over.
-  const { verdict, time } = judgeByLadder(facts);
+  const { verdict, nextLookTime } = judgeByLadder(facts);
   const is = isInUse(replacement, replacementStatusOf(replacement, context))
     ? 'in use'
     : 'ready and kept until that is over';
@@ -68,7 +68,7 @@ function judgeOpened(facts: NodeFacts, attempt: AttemptOf<'Replace'>, replacemen
     ...verdict,
     message: `${verdict.message}; its replacement, NodeClaim ${replacement.name}, is ${is}`,
   };
-  return findingOf(record, saying, time ?? addDuration(context.now, LAUNCH_CHECK), { attemptState: 'ended' });
+  return findingOf(record, saying, nextLookTime ?? addDuration(context.now, LAUNCH_CHECK), { attemptState: 'ended' });
 }
 
 /** Ends an attempt whose node is well again, or that nobody wants any more. The launch uses an attempt (I11). */

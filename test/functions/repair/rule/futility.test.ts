@@ -22,7 +22,7 @@ describe('futility', () => {
     const given = { repair, poolRecord: terminated('Ready=False', -60, -30) };
     const decision = aDecision(bornAt(-10), given);
     expect(verdictsOf(decision)).toEqual(['blocked n1 FutileRepairs']);
-    expect(decision.findings.map(({ time }) => time)).toEqual([addDuration(T, minutes(300))]);
+    expect(decision.findings.map(each => each.nextLookTime)).toEqual([addDuration(T, minutes(300))]);
     const early = aDecision(bornAt(-10), { ...given, now: addDuration(T, minutes(299)) });
     expect(verdictsOf(early)).toEqual(['blocked n1 FutileRepairs']);
     const late = aDecision(bornAt(-10), { ...given, now: addDuration(T, minutes(300)) });

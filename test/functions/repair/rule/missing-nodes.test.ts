@@ -29,7 +29,7 @@ describe('a node that a repair terminated', () => {
     ['leaves no place while it is there', [ended(-20, { node: 'u' })], [made(-60, 'u')], 0, undefined],
     ['leaves one once it is gone', [ended(-20, { node: 'u' })], [made(-60, 'v')], 1, undefined],
     ['is looked at when the first may be missing', [ended(-3), ended(-5), ended(-20)], [], 1, at(10)],
-  ])('%s', (_, terminations, nodes, missing, time) => {
-    expect(missingNodesOf({ ...NEW_POOL, terminations }, nodes, NOW)).toEqual({ missing, time });
+  ])('%s', (_, terminations, nodes, missing, nextMissingTime) => {
+    expect(missingNodesOf({ ...NEW_POOL, terminations }, nodes, NOW)).toEqual({ missing, nextMissingTime });
   });
 });

@@ -172,8 +172,8 @@ describe('the node of a refused act', () => {
       'failed',
       soon,
     ],
-  ])('%s', (_, given, attemptState, time) => {
-    expect(after(given)).toMatchObject({ attemptState, time });
+  ])('%s', (_, given, attemptState, nextLookTime) => {
+    expect(after(given)).toMatchObject({ attemptState, nextLookTime });
   });
 
   it('remembers the refusal, the number of the attempt and what it was to make', () => {
@@ -248,21 +248,21 @@ describe('the node of an act that was not refused', () => {
       { record: { ...mayHaveMade, refusals: noted(REBOOT, NOW).refusals } },
       at(1),
     ],
-  ])('%s', (_, outcome, change, time) => {
-    expect(after(outcome)).toMatchObject({ change, time });
+  ])('%s', (_, outcome, change, nextLookTime) => {
+    expect(after(outcome)).toMatchObject({ change, nextLookTime });
   });
 
   it('is as before if the act was called off, but for the number', () => {
     expect(after({ kind: 'calledOff' })).toEqual({
       change: { record: { ...before, number: 5 }, verdict: undefined, attemptState: 'failed' },
-      time: addDuration(NOW, seconds(1)),
+      nextLookTime: addDuration(NOW, seconds(1)),
     });
   });
 
   it('is followed every half minute after a launch', () => {
     const launch = attemptOf(REPLACE);
     const granted = { attempt: launch, finding: { record: before, verdict: { unfinished: undefined } } };
-    expect(after({ kind: 'accepted', attempt: launch, ladder: [REPLACE] }, { granted }).time).toBe(at(0.5));
+    expect(after({ kind: 'accepted', attempt: launch, ladder: [REPLACE] }, { granted }).nextLookTime).toBe(at(0.5));
   });
 
   it('keeps the annotation of a termination that was called off as ours (I7)', () => {

@@ -27,7 +27,7 @@ describe('a due node whose NodeClaim is being deleted by somebody else', () => {
         dueCondition: { conditionType: 'Ready' },
         message: 'NodeClaim claim-n1 is being deleted already, and a repair would not end it sooner',
       },
-      time: at(5),
+      nextLookTime: at(5),
     });
   });
 

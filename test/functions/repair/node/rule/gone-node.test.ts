@@ -27,7 +27,7 @@ const CLOSED = {
   record: undefined,
   verdict: { kind: 'gone', node: { name: 'n1', uid: 'uid-n1' }, message: 'the node is gone, its incident is closed' },
   state: 'idle',
-  time: undefined,
+  nextLookTime: undefined,
 };
 
 describe('is closed', () => {
@@ -76,7 +76,7 @@ describe('is followed', () => {
   it('I4 until the run is over that may have terminated it', () => {
     const record = remembered({ attempt: INTENDED });
     const early = judgeGone('uid-n1', record, { now: addDuration(ACTED, seconds(59)), claims: new Map() });
-    expect(early).toMatchObject({ record, time: at(1), state: 'followed', verdict: undefined, unreported: [] });
+    expect(early).toMatchObject({ record, nextLookTime: at(1), state: 'followed', verdict: undefined, unreported: [] });
     expect(judge(record, 1).record).toBeUndefined();
     // An act that was accepted has no such run.
     expect(judge(remembered({ attempt: TERMINATE }), 0.5)).toMatchObject(CLOSED);
@@ -85,8 +85,14 @@ describe('is followed', () => {
   it('while its NodeClaim is going, every five minutes and when the time of the termination is over', () => {
     const record = remembered({ attempt: TERMINATE });
     const early = judge(record, 10, GOING);
-    expect(early).toMatchObject({ record, time: at(15), state: 'followed', verdict: undefined, unreported: [] });
-    expect(judge(record, 58, GOING).time).toBe(at(60));
+    expect(early).toMatchObject({
+      record,
+      nextLookTime: at(15),
+      state: 'followed',
+      verdict: undefined,
+      unreported: [],
+    });
+    expect(judge(record, 58, GOING).nextLookTime).toBe(at(60));
   });
 
   it('with the outcome that no run has reported, while its NodeClaim is going', () => {
@@ -112,7 +118,7 @@ describe('is followed', () => {
         claim: { name: 'claim-n1', uid: 'uid-claim-n1' },
         message: `its termination was begun at 2024-11-01T15:32:48Z, its Node is gone, and it is not over: ${words}`,
       },
-      time: at(65),
+      nextLookTime: at(65),
       state: 'followed',
     });
   });

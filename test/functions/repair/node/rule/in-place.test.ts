@@ -80,10 +80,10 @@ describe('what is done in place', () => {
   it('is under way until its time is over, and looked at every five minutes', () => {
     expect(look(REBOOT, { repair: rebooting }, 2)).toMatchObject({
       verdict: { kind: 'underWay', node: { name: 'n1' }, message: expect.stringContaining('Reboot is under way') },
-      time: at(7),
+      nextLookTime: at(7),
       state: 'inFlight',
     });
-    expect(look(REBOOT, { repair: rebooting }).time).toBe(until);
+    expect(look(REBOOT, { repair: rebooting }).nextLookTime).toBe(until);
   });
 
   it.each<[string, Attempt, NodeView, string, boolean]>([
@@ -180,7 +180,11 @@ describe('what is done in place', () => {
   it('waits after its time while the gate is closed', () => {
     const closed = someRepairInForce({ actions: list }, { gateOpen: false });
     const finding = look(REBOOT, { repair: closed }, 10);
-    expect(finding).toMatchObject({ state: 'followed', time: at(15), record: { attempt: { action: 'Reboot' } } });
+    expect(finding).toMatchObject({
+      state: 'followed',
+      nextLookTime: at(15),
+      record: { attempt: { action: 'Reboot' } },
+    });
     expect(finding.verdict).toBeUndefined();
   });
 
@@ -220,7 +224,7 @@ describe('what is done in place', () => {
           node: { name: 'n1' },
           message: 'Drain is over: told; the node is left alone until it is well again',
         },
-        time: at(10),
+        nextLookTime: at(10),
         state: 'followed',
         needsCleanUp: false,
       });

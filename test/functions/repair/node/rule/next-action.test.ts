@@ -147,7 +147,7 @@ describe('a due node gets', () => {
     expect(due?.laterActions.map(keyOf)).toEqual(rest);
     expect(finding.record?.incident).toMatchObject({ type: 'Ready', taken: record.incident?.taken ?? [] });
     expect(verdictOf(finding)).toBeUndefined();
-    expect(finding.time).toBeUndefined();
+    expect(finding.nextLookTime).toBeUndefined();
   });
 
   it('in another incident what it had last in the one before, and that place is remembered', () => {
@@ -283,7 +283,7 @@ describe('a due node waits', () => {
   ])('%s', (_, actions, record, given, minute, verdict) => {
     const finding = look(actions, record, given);
     expect(finding.verdict).toMatchObject({ ...verdict, node: { name: 'n1', uid: 'uid-n1' } });
-    expect(finding.time).toBe(at(minute));
+    expect(finding.nextLookTime).toBe(at(minute));
     expect(finding.record).toMatchObject(record);
     expect(finding.state).toBe('idle');
   });

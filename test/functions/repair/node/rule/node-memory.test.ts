@@ -155,7 +155,7 @@ describe('somebody else at work on the node', () => {
       60,
     ],
   ])('%s', (_, given, state, minute) => {
-    expect(aFinding(NODE, given)).toMatchObject({ state, time: minute === undefined ? undefined : at(minute) });
+    expect(aFinding(NODE, given)).toMatchObject({ state, nextLookTime: minute === undefined ? undefined : at(minute) });
   });
 
   it('is nothing at a node that is well', () => {
@@ -200,8 +200,8 @@ describe('the replacement of an earlier launch', () => {
   });
 
   it('is followed, and looked at when its marks go', () => {
-    expect(look(VETOED, { leftovers: leftovers(at(-58)) }).time).toBe(at(2));
-    expect(look(VETOED, { leftovers: leftovers(at(-10)) }).time).toBe(at(5));
+    expect(look(VETOED, { leftovers: leftovers(at(-58)) }).nextLookTime).toBe(at(2));
+    expect(look(VETOED, { leftovers: leftovers(at(-10)) }).nextLookTime).toBe(at(5));
     expect(look(VETOED, {}).state).toBe('idle');
     expect(look(NODE, {}, { repair: someRepairInForce() })).toMatchObject({ state: 'idle', needsCleanUp: false });
   });

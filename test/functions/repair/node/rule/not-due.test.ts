@@ -39,8 +39,8 @@ const ONSETS = { onsets: { 'Ready=False': { start: T, stated: T } } };
 
 /** Minutes until the next look; undefined: when something changes. */
 const nextLook = (node: NodeView, look: Look): number | undefined => {
-  const { time } = aFinding(node, look);
-  return time && (time - NOW) / 60_000;
+  const { nextLookTime } = aFinding(node, look);
+  return nextLookTime && (nextLookTime - NOW) / 60_000;
 };
 
 describe('is looked at again', () => {
@@ -255,9 +255,9 @@ describe('I7 has what is ours taken back', () => {
 it('an incident is over five minutes after the node got well, and is looked at then', () => {
   const taken = remembered({ ...ONSETS, incident: { type: 'Ready', taken: ['Reboot||600000'] } });
   const first = aFinding(WELL, { record: taken });
-  expect(first).toMatchObject({ time: at(5), record: { incident: { healthySince: NOW } } });
+  expect(first).toMatchObject({ nextLookTime: at(5), record: { incident: { healthySince: NOW } } });
   const after = (minute: number) => aFinding(WELL, { record: first.record, now: at(minute) });
-  expect(after(4)).toMatchObject({ time: at(5), record: { incident: { healthySince: NOW } } });
+  expect(after(4)).toMatchObject({ nextLookTime: at(5), record: { incident: { healthySince: NOW } } });
   expect(after(5).record).toBeUndefined();
-  expect(after(5).time).toBeUndefined();
+  expect(after(5).nextLookTime).toBeUndefined();
 });

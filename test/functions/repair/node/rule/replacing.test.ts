@@ -77,12 +77,12 @@ describe('while it is launched, the repair', () => {
         message: `NodeClaim ${NAME} is being launched, since 2024-11-01T15:32:48Z, until 2024-11-01T15:47:48Z`,
       },
       state: 'inFlight',
-      time: at(5.5),
+      nextLookTime: at(5.5),
       needsCleanUp: false,
       unreported: [],
       record: { attempt: { action: 'Replace' }, leftovers: { replacement: MADE } },
     });
-    expect(look(given, 14.75).time).toBe(at(15));
+    expect(look(given, 14.75).nextLookTime).toBe(at(15));
   });
 
   it.each<[string, Look, number, string]>([
@@ -120,7 +120,7 @@ describe('while it is launched, the repair', () => {
         reason: 'ReplacementUnavailable',
         message: expect.stringContaining(`it is tried again at ${toTimestamp(at(10))}`),
       },
-      time: at(10),
+      nextLookTime: at(10),
       state: 'followed',
     });
   });
@@ -188,7 +188,7 @@ describe('once it is ready, the repair', () => {
     expect(finding).toMatchObject({
       attemptState: 'ended',
       state: 'followed',
-      time: at(5.5),
+      nextLookTime: at(5.5),
       needsCleanUp: false,
       record: { attempt: { action: 'Replace' } },
     });
@@ -201,17 +201,17 @@ describe('once it is ready, the repair', () => {
         ...READY_RESERVED,
         claims: [claimOf(NODE, { annotations: { 'curfew.dev/do-not-repair': 'true' } }), newClaim()],
       },
-      { verdict: { kind: 'vetoed' }, time: at(10) },
+      { verdict: { kind: 'vetoed' }, nextLookTime: at(10) },
     ],
     [
       'somebody else at work',
       { ...READY_RESERVED, externalRequests: new Map([['n1', 'a Lease']]) },
-      { verdict: { kind: 'blockedByNode', reason: 'BeingDisrupted' }, time: at(6) },
+      { verdict: { kind: 'blockedByNode', reason: 'BeingDisrupted' }, nextLookTime: at(6) },
     ],
     [
       'a stopped instance',
       { ...READY_RESERVED },
-      { verdict: { kind: 'ignore', reason: 'InstanceStopped' }, time: at(10) },
+      { verdict: { kind: 'ignore', reason: 'InstanceStopped' }, nextLookTime: at(10) },
     ],
   ])('keeps the replacement during %s', (what, given, expected) => {
     const stopped = [{ key: 'node.cloudprovider.kubernetes.io/shutdown', value: '' }];
@@ -253,7 +253,7 @@ describe('once it is ready, the repair', () => {
         node: { name: 'n1' },
         message: expect.stringContaining('; the termination was refused: it is tried again at 2024-11-01T15:38:48Z'),
       },
-      time: at(6),
+      nextLookTime: at(6),
       state: 'followed',
       needsCleanUp: false,
       record: { attempt: { action: 'Replace' } },

@@ -32,11 +32,11 @@ describe('a termination', () => {
         dueCondition: { conditionType: 'Ready' },
         message: 'NodeClaim claim-n1 is being terminated, since 2024-11-01T15:32:48Z',
       },
-      time: at(10),
+      nextLookTime: at(10),
       state: 'inFlight',
       needsCleanUp: false,
     });
-    expect(look(TERMINATE, { claims: [GOING] }, 58).time).toBe(at(60));
+    expect(look(TERMINATE, { claims: [GOING] }, 58).nextLookTime).toBe(at(60));
     expect(look(TERMINATE, { claims: [GOING], node: WELL }).verdict).toBeUndefined();
   });
 
@@ -60,7 +60,7 @@ describe('a termination', () => {
         attempt: { number: 1 },
         message: `its termination was begun at 2024-11-01T15:32:48Z and is not over: ${words}; it holds no other repair any more`,
       },
-      time: at(65),
+      nextLookTime: at(65),
       state: 'followed',
     });
   });
@@ -114,7 +114,7 @@ describe('a termination of which no run said how it ended', () => {
   it('I4 may still be under way for a minute', () => {
     expect(look(INTENDED, {}, 0.5)).toMatchObject({
       verdict: { kind: 'outcomeUnknown', node: { name: 'n1' }, message: 'attempt 1 may still be under way' },
-      time: at(1),
+      nextLookTime: at(1),
       state: 'inFlight',
       record: { attempt: INTENDED },
     });
@@ -150,7 +150,7 @@ describe('a termination of which no run said how it ended', () => {
     const more = refused(INTENDED.key, 3);
     expect(look(INTENDED, { more })).toMatchObject({
       verdict: { kind: 'retry', node: { name: 'n1' }, message: 'no; it is tried again at 2024-11-01T15:39:48Z' },
-      time: at(7),
+      nextLookTime: at(7),
       state: 'followed',
       needsCleanUp: false,
       record: { attempt: { phase: 'intended' } },
