@@ -113,7 +113,7 @@ async function loadSettings(
   pools: ReadonlySet<string | undefined>,
 ): Promise<ReadonlyMap<string | undefined, EffectiveTermination>> {
   const [policies] = await loadPolicySets(deps, OWNER, [TERMINATION_BLOCK]);
-  const found = new Map<string | undefined, EffectiveTermination>();
-  for (const pool of pools) found.set(pool, effectiveTermination(await loadPool(deps, pool), policies));
-  return found;
+  const settingsByPool = new Map<string | undefined, EffectiveTermination>();
+  for (const pool of pools) settingsByPool.set(pool, effectiveTermination(await loadPool(deps, pool), policies));
+  return settingsByPool;
 }

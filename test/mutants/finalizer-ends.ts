@@ -203,8 +203,8 @@ export const FINALIZER_END_MUTANTS: readonly Mutant[] = [
     scenario: `${WITHOUT_WAITING}#hooks-delay-a-forced-end-by-fifteen-seconds-at-most`,
     mutation: hooksSeeing(context => ({
       ...context,
-      state() {
-        const progress = context.state();
+      record() {
+        const progress = context.record();
         const hooks = Object.entries(progress.hooks).map(([name, hook]) => {
           const isSpent = hook.phase === 'failed' && hook.attempts > 1;
           return [name, isSpent ? { ...hook, lastSeenTime: hook.firstInvokedTime } : hook] as const;

@@ -162,9 +162,9 @@ async function lookAtObjects(
   if (decision.kind === 'free') return releaseFinalizerRule(deps, observed);
   const { cleanUp } = decision;
   const isAwaited = decision.kind === 'awaitObjects';
-  const known = resource === undefined ? cleanUp.type : { ...cleanUp.rule, resource };
+  const lastKnownType = resource === undefined ? cleanUp.type : { ...cleanUp.rule, resource };
   // Nothing looks after its objects once it is gone. Which they are is asked again: others may have written its status.
-  const type = (isAwaited ? await deps.kubernetes.resolve(cleanUp.rule) : undefined) ?? known;
+  const type = (isAwaited ? await deps.kubernetes.resolve(cleanUp.rule) : undefined) ?? lastKnownType;
   if (type === undefined) return releaseFinalizerRule(deps, observed);
   const inForce = { ...cleanUp, type: { group: type.group, version: type.version, resource: type.resource } };
   const { name } = observed.object.metadata;
@@ -178,7 +178,12 @@ async function lookAtObjects(
   }
   // Its condition says each minute that objects cannot be listed.
   const watching = conditionsOf(observed.object).find(condition => condition.type === 'Watching');
-  return releaseFinalizerRuleWhenUnused(deps, observed, inForce, known === undefined && watching?.status === 'False');
+  return releaseFinalizerRuleWhenUnused(
+    deps,
+    observed,
+    inForce,
+    lastKnownType === undefined && watching?.status === 'False',
+  );
 }
 
 const conditionsOf = ({ status }: KubernetesObject) => readConditions(status?.['conditions']);

@@ -62,12 +62,12 @@ export function finalizerRulesForKind(
   kind: string,
   all: readonly KubernetesObject[],
 ): readonly FinalizerRuleInForce[] {
-  const found = all
+  const ofKind = all
     .map(object => cleanUpOf(acceptanceOf(object, all)))
     .filter(each => each !== undefined)
     .filter(({ rule }) => rule.group === group && rule.kind === kind)
     .toSorted((a, b) => Number(b.addsFinalizer) - Number(a.addsFinalizer));
-  return found.filter(
-    ({ rule }, index) => found.findIndex(each => each.rule.finalizerName === rule.finalizerName) === index,
+  return ofKind.filter(
+    ({ rule }, index) => ofKind.findIndex(each => each.rule.finalizerName === rule.finalizerName) === index,
   );
 }

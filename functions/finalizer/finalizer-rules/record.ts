@@ -44,7 +44,7 @@ export async function closeFinalizerRuleRecord(timedRecord: TimedRecord<Finalize
 }
 
 /** Whether the forwarder found this after the known watch, or at the same instant; a time that cannot be read keeps nothing back. */
-export function isLater({ since }: Pick<KindWatch, 'since'>, known: Pick<KindWatch, 'since'>): boolean {
-  const [reported, stored] = [parseTimestamp(since), parseTimestamp(known.since)];
+export function isLater({ since }: Pick<KindWatch, 'since'>, before: Pick<KindWatch, 'since'>): boolean {
+  const [reported, stored] = [parseTimestamp(since), parseTimestamp(before.since)];
   return reported === undefined || stored === undefined || reported >= stored;
 }

@@ -75,8 +75,8 @@ async function carryOutUnlessRefused(
   const loaded = await timedRecord.load();
   if (loaded.kind === 'newer') return anotherTurn('a newer version wrote its entry');
   const refusals = backoff.refusalsAfter(entry?.refusals);
-  const known = loaded.kind === 'known' ? loaded.value : nextEntry(observed);
-  const value = { ...known, message: outcome.message, ...(refusals !== undefined && { refusals }) };
+  const entryNow = loaded.kind === 'known' ? loaded.value : nextEntry(observed);
+  const value = { ...entryNow, message: outcome.message, ...(refusals !== undefined && { refusals }) };
   return saveEntry(observed, value, outcome.until, outcome.redeliveryError);
 }
 

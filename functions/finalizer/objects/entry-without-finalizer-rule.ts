@@ -85,9 +85,9 @@ async function readObject(
   if (type === undefined) return 'notKnown';
   const answer = await orUnavailable(kubernetes.get({ type, name, ...(namespace !== undefined && { namespace }) }));
   if (answer.kind === 'unavailable') return 'notKnown';
-  const found = await objectOrNotServed({ kubernetes }, answer, asked);
-  if (found === 'notServed') return 'notKnown';
-  return found?.metadata.uid === uid ? found : undefined;
+  const live = await objectOrNotServed({ kubernetes }, answer, asked);
+  if (live === 'notServed') return 'notKnown';
+  return live?.metadata.uid === uid ? live : undefined;
 }
 
 /** Closes the entry, or marks it as an orphan, when the finalizer is off: a person took it, or the object is gone. */

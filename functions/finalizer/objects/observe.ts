@@ -52,8 +52,8 @@ export async function observe(
   if (loaded.kind === 'newer') return { kind: 'over' };
   const storedEntry = loaded.kind === 'known' ? loaded.value : undefined;
   // The name that the ledger stores: a message may be wrong in it (I10).
-  const known = loaded.kind === 'known' ? loaded.stored.subject : subject;
-  const { name, namespace } = known;
+  const ownSubject = loaded.kind === 'known' ? loaded.stored.subject : subject;
+  const { name, namespace } = ownSubject;
   const { rule } = inForce;
   const ref = { type, name, ...(namespace !== undefined && { namespace }) };
   const answer = await kubernetes.get(ref);
@@ -65,24 +65,24 @@ export async function observe(
     return observe({ kubernetes, clock }, { ...sought, type: served });
   const found = isOther ? 'notServed' : await objectOrNotServed({ kubernetes }, answer, rule);
   const object = found !== 'notServed' && found?.metadata.uid === subject.uid ? found : undefined;
-  const state = object && {
+  const objectState = object && {
     live: object,
     hasFinalizer: carriesFinalizer(object, inForce),
     deletionTime: deletionTimeOf(object),
   };
-  const entry = storedEntry && isOfEarlierDeletion(storedEntry, state) ? undefined : storedEntry;
+  const entry = storedEntry && isOfEarlierDeletion(storedEntry, objectState) ? undefined : storedEntry;
   const observation: ObservedObject['observation'] = {
     now: clock.now(),
     rule,
     isFinalizerRuleTerminating: inForce.object.metadata.deletionTimestamp !== undefined,
-    object: found === 'notServed' ? found : state,
+    object: found === 'notServed' ? found : objectState,
     entry,
     isOwnIntent: entry !== undefined && ownAttempt === entry.attempts,
     addsFinalizer: inForce.addsFinalizer && (inForce.hasOwnFinalizer || isOwnFinalizerRefused),
   };
-  return { kind: 'here', observation: { observation, inForce, ref, object, subject: known, timedRecord, entry } };
+  return { kind: 'here', observation: { observation, inForce, ref, object, subject: ownSubject, timedRecord, entry } };
 }
 
 /** Whether the entry is of another deletion than that of the object: it lived again in between, or lives now. */
-const isOfEarlierDeletion = ({ deletionTime }: LedgerEntry, state: ObservedState | undefined): boolean =>
-  state !== undefined && deletionTime !== undefined && deletionTime !== state.deletionTime;
+const isOfEarlierDeletion = ({ deletionTime }: LedgerEntry, objectState: ObservedState | undefined): boolean =>
+  objectState !== undefined && deletionTime !== undefined && deletionTime !== objectState.deletionTime;

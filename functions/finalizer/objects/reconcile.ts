@@ -33,7 +33,7 @@ export async function reconcileObject(
   const all = await loadFinalizerRules(deps);
   const rules = finalizerRulesForKind(parseApiVersion(subject.apiVersion).group, kind, all);
   const timedLedgerRecord = openRecord(deps, LEDGER_CODEC, `object/${uid}`, wakeUp);
-  const known = rulesIn(await timedLedgerRecord.load());
+  const rulesWithEntry = rulesIn(await timedLedgerRecord.load());
   for (const inForce of rules) {
     const rule = inForce.object.metadata.name;
     const timedRecord = entryRecord(deps, timedLedgerRecord, rule);
@@ -62,7 +62,7 @@ export async function reconcileObject(
       apply: (decision, observed) => apply(run, decision, observed),
     });
   }
-  for (const rule of known) {
+  for (const rule of rulesWithEntry) {
     if (rules.some(({ object }) => object.metadata.name === rule)) continue;
     const because = whyNothingCleansUp(rule, all);
     await keepEntryWithoutFinalizerRule(

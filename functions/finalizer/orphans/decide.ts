@@ -26,10 +26,10 @@ export function orphanCandidates<Instance extends { readonly providerID: string;
 export type FoundInstance =
   /** EC2 or the API server does not answer. */
   | { readonly kind: 'unavailable' }
-  /** It has ended or is about to. `state` undefined: there is no such instance. */
-  | { readonly kind: 'ending'; readonly state: string | undefined }
-  /** It may run. `state` `unknown`: EC2 refuses to look at it, or does not know it yet. */
-  | { readonly kind: 'present'; readonly state: string; readonly owner: InstanceOwner };
+  /** It has ended or is about to. `instanceState` undefined: there is no such instance. */
+  | { readonly kind: 'ending'; readonly instanceState: string | undefined }
+  /** It may run. `instanceState` `unknown`: EC2 refuses to look at it, or does not know it yet. */
+  | { readonly kind: 'present'; readonly instanceState: string; readonly owner: InstanceOwner };
 
 export interface OrphanObservation {
   readonly now: EpochMs;
@@ -46,9 +46,9 @@ export type OrphanDecision =
   /** No entry, and none is needed. */
   | { readonly kind: 'ignore' }
   /** The orphan is reported, now and again a day later. */
-  | { readonly kind: 'report'; readonly since: EpochMs; readonly state: string }
+  | { readonly kind: 'report'; readonly since: EpochMs; readonly instanceState: string }
   | { readonly kind: 'wait'; readonly until: EpochMs }
-  | { readonly kind: 'close'; readonly because: 'InstanceEnded'; readonly state: string | undefined }
+  | { readonly kind: 'close'; readonly because: 'InstanceEnded'; readonly instanceState: string | undefined }
   | { readonly kind: 'close'; readonly because: 'InstanceHeld'; readonly owner: 'NodeClaim' | 'Node' };
 
 /**
@@ -61,18 +61,18 @@ export function decide(observation: OrphanObservation): OrphanDecision {
   if (instance.kind === 'ending')
     return entry === undefined
       ? { kind: 'ignore' }
-      : { kind: 'close', because: 'InstanceEnded', state: instance.state };
-  const { state, owner } = instance;
+      : { kind: 'close', because: 'InstanceEnded', instanceState: instance.instanceState };
+  const { instanceState, owner } = instance;
   if (owner === 'NodeClaim' || (owner === 'Node' && !hasFormerOwner)) {
     return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceHeld', owner };
   }
   // What its own termination has left needs no list to be suspicious.
   const isUnknown = owner === 'unknown' && !hasFormerOwner;
-  if (entry === undefined) return isUnknown ? { kind: 'ignore' } : { kind: 'report', since: leftTime, state };
+  if (entry === undefined) return isUnknown ? { kind: 'ignore' } : { kind: 'report', since: leftTime, instanceState };
   // Silent, until the instance has ended or the cluster has it.
   if (entry.forgotten === true) return { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) };
   const next = addDuration(entry.reportedTime, ORPHAN_CHECK);
   if (!isDue(now, next)) return { kind: 'wait', until: next };
   if (isUnknown) return { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) };
-  return { kind: 'report', since: entry.since, state };
+  return { kind: 'report', since: entry.since, instanceState };
 }

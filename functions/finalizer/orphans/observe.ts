@@ -25,7 +25,7 @@ export interface OrphanOrigin {
 }
 
 /** State of an instance; undefined: there is no such instance. */
-type State = InstanceState | 'unknown' | undefined;
+type StateOrUnknown = InstanceState | 'unknown' | undefined;
 
 export interface ObservedInstance extends OrphanObservation {
   readonly providerID: string;
@@ -61,9 +61,10 @@ async function lookAt(
   providerID: string,
   launchTime: EpochMs | undefined,
 ): Promise<FoundInstance> {
-  const state = await stateOf(deps, providerID, launchTime);
-  if (state !== 'unknown' && (isGone(state) || state === 'shutting-down')) return { kind: 'ending', state };
-  return { kind: 'present', state, owner: await instanceOwnerOf(deps, providerID) };
+  const instanceState = await stateOf(deps, providerID, launchTime);
+  if (instanceState !== 'unknown' && (isGone(instanceState) || instanceState === 'shutting-down'))
+    return { kind: 'ending', instanceState };
+  return { kind: 'present', instanceState, owner: await instanceOwnerOf(deps, providerID) };
 }
 
 /**
@@ -74,7 +75,7 @@ async function stateOf(
   { instances, clock }: FinalizerDeps,
   providerID: string,
   launchTime: EpochMs | undefined,
-): Promise<State> {
+): Promise<StateOrUnknown> {
   const instance = await orRejected(instances.describe(providerID));
   if (instance === undefined) return isUnknownYet(launchTime, clock.now()) ? 'unknown' : undefined;
   return 'cause' in instance ? 'unknown' : instance.state;

@@ -16,7 +16,7 @@ type DecisionOf<Kind extends OrphanDecision['kind']> = Extract<OrphanDecision, {
 export async function reportOrphan(
   reporter: Reporter,
   observed: ObservedInstance,
-  { since, state }: DecisionOf<'report'>,
+  { since, instanceState }: DecisionOf<'report'>,
 ): Promise<void> {
   const { object, providerID } = observed;
   await reporter.report({
@@ -25,9 +25,9 @@ export async function reportOrphan(
     reason: EVENT_REASONS.possibleOrphan,
     message:
       object === undefined
-        ? `instance ${providerID} is ${state}, and neither a NodeClaim nor a Node has it`
-        : `${object.kind} ${object.name} went before its termination was over, and instance ${providerID} is ${state}: the finalizer was taken off by somebody else`,
-    details: { providerID, state, since: toTimestamp(since) },
+        ? `instance ${providerID} is ${instanceState}, and neither a NodeClaim nor a Node has it`
+        : `${object.kind} ${object.name} went before its termination was over, and instance ${providerID} is ${instanceState}: the finalizer was taken off by somebody else`,
+    details: { providerID, state: instanceState, since: toTimestamp(since) },
     metric: { name: TERMINATION_METRICS.possibleOrphan },
     // No object of the cluster could carry an Event about an instance alone.
     ...(object !== undefined && { event: { type: 'Warning' } }),
@@ -51,7 +51,7 @@ export async function reportClosed(
 
 function endOf(decision: DecisionOf<'close'>): string {
   if (decision.because === 'InstanceHeld') return `has a ${decision.owner}`;
-  return decision.state === undefined ? 'is gone' : `is ${decision.state}`;
+  return decision.instanceState === undefined ? 'is gone' : `is ${decision.instanceState}`;
 }
 
 /** Reports the request to forget an entry. @param forgotten what the entry was about; undefined: there is no such entry */

@@ -19,9 +19,9 @@ export async function checkForOrphans(deps: FinalizerDeps): Promise<void> {
   const owned = await listOwnedInstances(deps);
   if (owned === undefined) return;
   const now = deps.clock.now();
-  const found = orphanCandidates(now, instances, owned.byClaims.union(owned.byNodes));
+  const candidates = orphanCandidates(now, instances, owned.byClaims.union(owned.byNodes));
   await deps.wakeUps.send(
-    found.map(({ providerID }) => ({
+    candidates.map(({ providerID }) => ({
       wakeUp: { owner: OWNER, subject: instanceSubject(providerID), wakeTime: now },
       delay: SECOND_LOOK,
     })),

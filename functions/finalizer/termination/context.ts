@@ -45,9 +45,9 @@ export interface StepContext {
   /** Memory of what this run wrote itself; the same in all of its turns. */
   readonly run: TerminationRunState;
   /** The record as it stands. */
-  state(): TerminationRecord;
+  record(): TerminationRecord;
   /** Writes a change of the record now; false when another run wrote first. */
-  saveState(change: Partial<TerminationRecord>): Promise<boolean>;
+  saveRecord(change: Partial<TerminationRecord>): Promise<boolean>;
 }
 
 /** Memory of one run, shared by all of its turns. */

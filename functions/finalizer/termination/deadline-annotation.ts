@@ -26,7 +26,7 @@ export async function writeDeadline(context: StepContext): Promise<boolean> {
   const change = { annotations: { [ANNOTATION]: toTimestamp(deadline.time) } };
   const ref = { type: RESOURCES.NodeClaim, name };
   const outcome = await run.backoff.try(
-    { key: 'writeDeadline', stored: context.state().refusals, restsOn: [claim] },
+    { key: 'writeDeadline', stored: context.record().refusals, restsOn: [claim] },
     () => changeExactly(deps.kubernetes, ref, claim.metadata, change),
   );
   return !isRefused(outcome);

@@ -18,7 +18,7 @@
  * | whose the instance is | `ownershipOf`, `instanceSharing`, `precedesDestructiveCall` | `rule/instance.ts` | `hooks.ts`, `instance-sharing.ts`, `instance.ts`, `report.ts` |
  * | in which of several terminations it ends | `endingClaim` | `rule/instance.ts` | `observe.ts` |
  * | how it ends | `nextForInstance`, `afterRefusedCall`, `needsAnswer` | `rule/instance.ts` | `instance.ts`, `missing-instance.ts` |
- * | when it was launched | `launchTimeOf` | `rule/objects.ts` | `instance.ts`, `state-writer.ts` |
+ * | when it was launched | `launchTimeOf` | `rule/objects.ts` | `instance.ts`, `record-writer.ts` |
  */
 import {
   DEFAULT_TERMINATION_FINALIZER,

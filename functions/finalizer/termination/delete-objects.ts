@@ -50,7 +50,7 @@ export async function nodesOfClaim({
 }: StepContext): Promise<readonly KubernetesObject[]> {
   const { claim, nodes, protection } = observed;
   if (claim === undefined || isRegistered(claim)) return nodes;
-  const found: KubernetesObject[] = [];
+  const objects: KubernetesObject[] = [];
   await oneByOne(nodes, async node => {
     if (isLive(node)) {
       if (listIn(node.spec, 'taints').map(fieldsOf).some(isUnregisteredTaint)) return;
@@ -58,9 +58,9 @@ export async function nodesOfClaim({
       const plan = planDrain({ now, pods, deadline: deadline?.time, protection: protection.policy });
       if (plan.isDrained) return;
     }
-    found.push(node);
+    objects.push(node);
   });
-  return found;
+  return objects;
 }
 
 const isUnregisteredTaint = ({ key, effect }: JsonObject): boolean =>

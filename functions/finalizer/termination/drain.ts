@@ -42,13 +42,13 @@ export const drainNodes: Step<StepContext> = {
     const ownDrains = drains.filter(drain => drain.kind !== 'others');
     if (ownDrains.length < drains.length) return lookAgain('another run tries the same evictions');
     const all = ownDrains.flatMap(({ pods }) => pods);
-    forgetPods(context.run.backoff, context.state().refusals, all);
+    forgetPods(context.run.backoff, context.record().refusals, all);
     const askedEvictions: AskedEvictions = Object.assign({}, ...ownDrains.map(drain => drain.askedEvictions));
-    if (!isDeepStrictEqual(askedEvictions, context.state().askedEvictions ?? {}))
-      await context.saveState({ askedEvictions });
+    if (!isDeepStrictEqual(askedEvictions, context.record().askedEvictions ?? {}))
+      await context.saveRecord({ askedEvictions });
     const waits = ownDrains.filter(drain => drain.kind === 'waits');
     if (waits.length === 0) {
-      if (context.state().failedLooks > 0) await context.saveState({ failedLooks: 0 });
+      if (context.record().failedLooks > 0) await context.saveRecord({ failedLooks: 0 });
       return stepDone;
     }
     // Pods that go, and budgets that open, wake the termination by their events.
@@ -77,16 +77,17 @@ async function drainNode(context: StepContext, node: KubernetesObject): Promise<
   const { deps, now, deadline, observed } = context;
   const pods = await loadPodsOnNode(deps, node.metadata.name);
   const plan = planDrain({ now, pods, deadline: deadline?.time, protection: observed.protection.policy });
-  const { askedEvictions: storedEvictions = {} } = context.state();
+  const { askedEvictions: storedEvictions = {} } = context.record();
   // To note first tries, too, would cost each termination a write for each round of its pods.
   const retriedSteps = plan.steps.filter(({ pod }) => storedEvictions[pod.uid] !== undefined);
   const intents = withEvictionIntents(storedEvictions, retriedSteps, now);
-  if (intents !== storedEvictions && !(await context.saveState({ askedEvictions: intents }))) return { kind: 'others' };
+  if (intents !== storedEvictions && !(await context.saveRecord({ askedEvictions: intents })))
+    return { kind: 'others' };
   const { results, isReportRepeated } = await carryOutSteps(context, node, plan.steps, storedEvictions);
   const askedEvictions = askedEvictionsAfter(storedEvictions, results, now);
   if (isDrained(plan, results, context)) return { kind: 'drained', pods, askedEvictions };
-  const { failedLooks, texts, retriesAtOnce, retryTime } = remainingAfter(context.state().failedLooks, results, now);
-  if (failedLooks !== context.state().failedLooks) await context.saveState({ failedLooks });
+  const { failedLooks, texts, retriesAtOnce, retryTime } = remainingAfter(context.record().failedLooks, results, now);
+  if (failedLooks !== context.record().failedLooks) await context.saveRecord({ failedLooks });
   const wait = waitOf(plan, texts);
   if (isReportRepeated) await reportAgain(context, wait.message);
   const times = [plan.nextLook, retriesAtOnce ? now : retryTime, firstStuckTime(context, results)];
@@ -101,7 +102,7 @@ export async function carryOutSteps(
   askedEvictions?: AskedEvictions,
 ): Promise<{ readonly results: RemovalResults; readonly isReportRepeated: boolean }> {
   const { deps, reporter, run, now, settings, deadline, isForced } = context;
-  const { refusals } = context.state();
+  const { refusals } = context.record();
   let isReportRepeated = false;
   const results = await removePods(
     { ...deps, reporter },

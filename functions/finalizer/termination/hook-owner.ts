@@ -35,7 +35,7 @@ export async function claimUnderWay(deps: FinalizerDeps, uid: string): Promise<S
 export async function takeHookOwnership(context: StepContext): Promise<HookOwner> {
   const { deps, observed, finalizerNames, settings } = context;
   const { claim, nodes, stored } = observed;
-  const { hooks } = context.state();
+  const { hooks } = context.record();
   if (settings === undefined || settings.hooks.length === 0 || Object.keys(hooks).length > 0) return { kind: 'ours' };
   if (observed.endedWith !== undefined) {
     return { kind: 'underWay', termination: `NodeClaim ${observed.endedWith.name}` };
@@ -99,7 +99,7 @@ function goOnWith(
   context: StepContext,
   { hooks, reportedHookPoints, hookKeyUid }: TerminationRecord,
 ): Promise<boolean> {
-  return context.saveState({
+  return context.saveRecord({
     hooks,
     ...(reportedHookPoints !== undefined && { reportedHookPoints }),
     ...(hookKeyUid !== undefined && { hookKeyUid }),

@@ -29,7 +29,7 @@ type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
 
 /** The key of a hook: equal for all calls about it in one termination, also when a NodeClaim that went has left it to its Node. */
 export const keyOfHook = (context: StepContext, { name }: TerminationHook): string =>
-  `${context.state().hookKeyUid ?? context.observed.object.metadata.uid}/${name}`;
+  `${context.record().hookKeyUid ?? context.observed.object.metadata.uid}/${name}`;
 
 /**
  * Makes the custom resource, or adopts one that an earlier try of this very hook made. @throws RetryableError when the API server could not be

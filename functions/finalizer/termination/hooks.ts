@@ -26,7 +26,7 @@ const stepAt = (point: HookPoint): string => `Hooks:${point}`;
 export const hooksAt = (point: HookPoint): Step<StepContext> => ({
   name: stepAt(point),
   refusedReason: EVENT_REASONS.terminationHookFailed,
-  timeoutTime: context => nextTimeout(hooksOf(context, point), context.state().hooks),
+  timeoutTime: context => nextTimeout(hooksOf(context, point), context.record().hooks),
   run: context => runPoint(context, point),
 });
 
@@ -38,7 +38,7 @@ async function runPoint(context: StepContext, point: HookPoint, isEnding?: boole
   const { observed, isForced, hookOwner: owner } = context;
   const hooks = hooksOf(context, point);
   const ownership = ownershipOf(observed);
-  const record = context.state();
+  const record = context.record();
   const effect = nextAtPoint({
     point,
     hooks,
@@ -62,11 +62,11 @@ async function runPoint(context: StepContext, point: HookPoint, isEnding?: boole
         if (outcome.kind !== 'done') return outcome;
       }
       // Also of a run that called an unawaited hook and died before it said so. Said before it is noted down (I9).
-      const news = unawaitedNews(point, hooks, context.state());
+      const news = unawaitedNews(point, hooks, context.record());
       if (news === undefined) return stepDone;
       await reportUnawaitedHooks(context, point, news);
-      const { reportedHookPoints = [] } = context.state();
-      await context.saveState({ reportedHookPoints: [...reportedHookPoints, point] });
+      const { reportedHookPoints = [] } = context.record();
+      await context.saveRecord({ reportedHookPoints: [...reportedHookPoints, point] });
       return stepDone;
     }
   }
@@ -89,7 +89,7 @@ async function runHook(
   known?: KnownHook,
 ): Promise<StepOutcome> {
   const { now, deps, run } = context;
-  const { hooks } = context.state();
+  const { hooks } = context.record();
   const { progress = progressOf(hooks, hook.name), isLookedAt = false } = known ?? {};
   const isOwn = progress !== undefined && run.ownHooks.has(callId(hook, progress));
   const effect = nextForHook({ now, hook, mode, progress, isOwn, isLookedAt, hooks });
@@ -137,13 +137,13 @@ async function runHook(
       await saveProgress(context, hook, effect.progress);
       return await runHook(context, hook, mode, { progress: effect.progress });
     case 'force':
-      await context.saveState({ deadline: { time: now, source: `hook ${hook.name}` } });
+      await context.saveRecord({ deadline: { time: now, source: `hook ${hook.name}` } });
       return lookAgain(effect.because);
   }
 }
 
 const saveProgress = (context: StepContext, { name }: TerminationHook, progress: HookProgress) =>
-  context.saveState({ hooks: { ...context.state().hooks, [name]: progress } });
+  context.saveRecord({ hooks: { ...context.record().hooks, [name]: progress } });
 
 /** Stores the answer to a hook that is waited for, reports it, and goes on from there. */
 async function saveAnswer(

@@ -102,12 +102,12 @@ async function sharingOf(
 }
 
 interface KnownNodes {
-  readonly state: TerminationRecord | undefined;
+  readonly record: TerminationRecord | undefined;
   readonly viaNode: string | undefined;
 }
 
-const knownNames = ({ state }: KnownNodes): readonly string[] =>
-  Object.values(state?.nodes ?? {}).map(({ name }) => name);
+const namesKnownTo = ({ record }: KnownNodes): readonly string[] =>
+  Object.values(record?.nodes ?? {}).map(({ name }) => name);
 
 /** The Nodes with the NodeClaim's providerID among those whose names are known: to its record, to itself, or to an event. */
 export async function namedNodesOf(
@@ -120,7 +120,7 @@ export async function namedNodesOf(
   const nodeName = claim.status?.['nodeName'];
   const { viaNode } = known;
   const names = new Set([
-    ...knownNames(known),
+    ...namesKnownTo(known),
     ...(typeof nodeName === 'string' ? [nodeName] : []),
     ...(viaNode ? [viaNode] : []),
   ]);
@@ -138,13 +138,13 @@ export async function nodesAndSharing(
   { namedNodes, pool, ...known }: KnownNodes & { namedNodes: readonly KubernetesObject[]; pool: string | undefined },
 ): Promise<InstanceSharing & { readonly nodes: readonly KubernetesObject[] }> {
   const providerID = providerIDOf(claim);
-  const isFirst = knownNames(known).length === 0;
+  const isFirst = namesKnownTo(known).length === 0;
   const begins = claim.metadata.deletionTimestamp !== undefined && isFirst;
   const nodes =
     begins && providerID !== undefined
       ? (await listNodes(deps)).filter(node => providerIDOf(node) === providerID)
       : namedNodes;
-  const isEverywhere = isFirst || precedesDestructiveCall(known.state, nodes);
+  const isEverywhere = isFirst || precedesDestructiveCall(known.record, nodes);
   return { nodes, ...(await sharingOf(deps, claim, nodes, isEverywhere ? undefined : pool)) };
 }
 
@@ -155,6 +155,6 @@ export async function isMismatched(
   node: KubernetesObject,
 ): Promise<boolean> {
   if (isLive(node) || claim.status?.['nodeName'] === node.metadata.name) return false;
-  const named = await namedNodesOf(deps, claim, { state: undefined, viaNode: undefined });
+  const named = await namedNodesOf(deps, claim, { record: undefined, viaNode: undefined });
   return !withoutMismatched(claim, [...named, node]).includes(node);
 }

@@ -45,7 +45,7 @@ async function carryOut(
     deletion: deletionTimeOf(claim) ?? now,
     deadline: deadline?.time,
     isForced,
-    attempt: context.state().instance,
+    attempt: context.record().instance,
     ownAttempt: run.ownAttempt,
     refused: run.backoff.waiting(terminateChange(context, providerID)),
   });
@@ -55,7 +55,7 @@ async function carryOut(
     case 'wait':
       return waitFor(effect.on, effect.until);
     case 'recordCall':
-      if (await context.saveState({ instance: effect.attempt })) run.ownAttempt = effect.attempt.number;
+      if (await context.saveRecord({ instance: effect.attempt })) run.ownAttempt = effect.attempt.number;
       return lookAgain(`the end of instance ${providerID} was noted down`);
     case 'call':
       return await callTerminate(context, claim, providerID, effect.attempt);
@@ -95,11 +95,11 @@ export async function lookAtInstance(
   try {
     return await lookUnreported(context, providerID);
   } catch (error) {
-    const { refusals = {} } = context.state();
+    const { refusals = {} } = context.record();
     const isReported = step !== undefined && refusals[step]?.saidTime !== undefined;
     if (!(error instanceof RetryableError) || isReported) throw error;
     const lastReport = { isForced, text: `instance ${providerID} cannot be looked at` };
-    if (!isDeepStrictEqual(lastReportOf(context.state()), lastReport)) {
+    if (!isDeepStrictEqual(lastReportOf(context.record()), lastReport)) {
       const message = `instance ${providerID} cannot be looked at, and is not ended before: ${messageOf(error)}`;
       // No step of its own: whichever asked, nothing is known of what comes before or after.
       await showProgress(context, { kind: 'notYet', step: 'LookAtInstance', on: message, until: context.now });
@@ -110,7 +110,7 @@ export async function lookAtInstance(
         details: { providerID, error: error.reason ?? 'Unknown' },
         event: { type: 'Warning' },
       });
-      await context.saveState(withReport(context.state(), lastReport));
+      await context.saveRecord(withReport(context.record(), lastReport));
     }
     throw error;
   }
@@ -121,7 +121,7 @@ function terminateChange(context: StepContext, providerID: string): RefusableCha
   const { observed, settings, deadline } = context;
   return {
     key: `terminate ${providerID}`,
-    stored: context.state().refusals,
+    stored: context.record().refusals,
     restsOn: [observed.claim, settings],
     deadline: deadline?.time,
     isReportedAtOnce: true,
@@ -158,13 +158,13 @@ async function callTerminate(
   if (isRefused(outcome)) {
     const { message, until, redeliveryError } = outcome;
     const next = afterRefusedCall(now, attempt, { until, isPassing: redeliveryError !== undefined });
-    await context.saveState({ instance: next.attempt });
+    await context.saveRecord({ instance: next.attempt });
     run.ownAttempt = undefined;
     return waitFor(`instance ${providerID} could not be ended: ${message}`, next.until);
   }
   if (outcome.kind === 'unknown') throw outcome.error;
   if (outcome.kind === 'notFound') return await carryOut(context, claim, providerID, toLook(context, undefined));
-  await context.saveState({ instance: { ...attempt, phase: 'accepted' } });
+  await context.saveRecord({ instance: { ...attempt, phase: 'accepted' } });
   run.ownAttempt = undefined;
   await reportOnAll(context, {
     decision: 'terminateInstance',

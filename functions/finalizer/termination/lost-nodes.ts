@@ -2,12 +2,12 @@
 import { DONE } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { isRegistered } from './rule/objects.ts';
-import type { StateWriter } from './state-writer.ts';
+import type { RecordWriter } from './record-writer.ts';
 import { reportLost } from './report.ts';
 import type { StepContext } from './context.ts';
 
 /** Reports Nodes that went while there is still something to do before they may: nobody but us releases them. */
-export async function reportLostNodes(context: StepContext, writer: StateWriter): Promise<SaveOutcome> {
+export async function reportLostNodes(context: StepContext, writer: RecordWriter): Promise<SaveOutcome> {
   const { observed } = context;
   const value = writer.value();
   const isShared = observed.claim === undefined || observed.sharedWith.length > 0 || !isRegistered(observed.claim);

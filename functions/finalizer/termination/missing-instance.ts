@@ -23,9 +23,9 @@ export async function isInstanceMissing(context: StepContext, step?: string): Pr
   const look = await orUnavailable(
     isNeeded ? lookAtInstance(context, providerID, step) : lookUnreported(context, providerID),
   );
-  if (look.kind !== 'unavailable') return isMissing(look, around, context.state().instance);
+  if (look.kind !== 'unavailable') return isMissing(look, around, context.record().instance);
   if (isNeeded && look.error instanceof RetryableError) throw look.error;
-  return isMissing(undefined, around, context.state().instance);
+  return isMissing(undefined, around, context.record().instance);
 }
 
 /** Whether the instance of a Node that no NodeClaim stands for is about to end, or has. @param step that asks */

@@ -91,14 +91,14 @@ export async function observe(
 ): Promise<Lookup<ObservedTermination, TerminationRecord>> {
   const { kind, name, uid, onlyIfKnown } = target;
   const ref = { type: TYPES[kind], name };
-  const found = await findSubject(deps, { ref, uid, onlyIfKnown, timedRecordOf });
-  if (found.kind !== 'here') return found;
-  const { object, timedRecord, loaded } = found;
+  const sought = await findSubject(deps, { ref, uid, onlyIfKnown, timedRecordOf });
+  if (sought.kind !== 'here') return sought;
+  const { object, timedRecord, loaded } = sought;
   onFound(timedRecord, object);
   const storedRecord = loaded.kind === 'known' ? loaded.value : undefined;
   const providerID = providerIDOf(object);
   const pool = nodePoolOf(object.metadata);
-  const named = { state: storedRecord, viaNode: target.viaNode };
+  const named = { record: storedRecord, viaNode: target.viaNode };
   const [namedNodes, ofPool, ofPolicies] = await inParallel([
     kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
     orUnavailable(loadPool(deps, pool).then(value => ({ kind: 'known', value }) as const)),

@@ -70,15 +70,15 @@ export async function reconcileTarget(
   const concern: Concern<ObservedTermination, TerminationDecision> = {
     what: `${target.kind} ${target.name}`,
     async observe(): Promise<Observed<ObservedTermination>> {
-      const found = await observe(deps, reader, target);
-      isKnown ||= found.kind !== 'nothing';
-      if (found.kind === 'here') {
-        if (found.observation.claim !== undefined) context.claimCache.note(found.observation.claim);
-        return { kind: 'here', observation: found.observation };
+      const look = await observe(deps, reader, target);
+      isKnown ||= look.kind !== 'nothing';
+      if (look.kind === 'here') {
+        if (look.observation.claim !== undefined) context.claimCache.note(look.observation.claim);
+        return { kind: 'here', observation: look.observation };
       }
-      if (found.kind === 'gone') {
-        nodesWithFinalizer = await handOverToNodes(context, found);
-        await closeGone(context, run.backoff, target, found);
+      if (look.kind === 'gone') {
+        nodesWithFinalizer = await handOverToNodes(context, look);
+        await closeGone(context, run.backoff, target, look);
       }
       return { kind: 'over' };
     },

@@ -337,6 +337,6 @@ export const isOfEarlierDeletion = (
   objects: readonly KubernetesObject[],
 ): boolean =>
   objects.some(object => {
-    const known = deletionTimes[object.metadata.uid];
-    return known !== undefined && known !== deletionTimeOf(object);
+    const deletionTime = deletionTimes[object.metadata.uid];
+    return deletionTime !== undefined && deletionTime !== deletionTimeOf(object);
   });

@@ -34,7 +34,7 @@ export function runRefusableSteps(steps: readonly Step<StepContext>[], context: 
       const next = afterFailedStep(step.role, context.isForced);
       if (next === 'stop') {
         // Written down before the message goes back.
-        if (redeliveryError !== undefined) await context.saveState({});
+        if (redeliveryError !== undefined) await context.saveRecord({});
         return answer();
       }
       if (error instanceof RetryableError) await reportSkippedStep(context, step.name, error.message);
@@ -47,7 +47,7 @@ export function runRefusableSteps(steps: readonly Step<StepContext>[], context: 
 
 function tryStep(context: StepContext, step: Step<StepContext>) {
   const { run, settings, isForced, deadline } = context;
-  const { refusals, hooks } = context.state();
+  const { refusals, hooks } = context.record();
   const change = {
     key: step.name,
     stored: refusals,
@@ -68,7 +68,7 @@ function tryStep(context: StepContext, step: Step<StepContext>) {
 
 /** Reports a step that was skipped past the deadline, once for each step. */
 async function reportSkippedStep(context: StepContext, step: string, message: string): Promise<void> {
-  const { skippedSteps = [] } = context.state();
+  const { skippedSteps = [] } = context.record();
   if (skippedSteps.includes(step)) return;
   await reportOnAll(context, {
     decision: 'passOver',
@@ -77,5 +77,5 @@ async function reportSkippedStep(context: StepContext, step: string, message: st
     details: { step },
     event: { type: 'Warning' },
   });
-  await context.saveState({ skippedSteps: [...skippedSteps, step] });
+  await context.saveRecord({ skippedSteps: [...skippedSteps, step] });
 }

@@ -14,7 +14,7 @@ export const releaseObjects: Step<StepContext> = {
     const { claim, nodes, object, providerID } = context.observed;
     const isEnd = !isLive(object) && providerID !== undefined;
     // First, so that a run that finds the object gone can rely on the hooks having been handed on.
-    if (isEnd && !(await handHooksOn(context.deps, context.state(), { providerID, uid: object.metadata.uid }))) {
+    if (isEnd && !(await handHooksOn(context.deps, context.record(), { providerID, uid: object.metadata.uid }))) {
       return lookAgainAfter(context, { kind: 'conflict' }, 'another NodeClaim of the instance is looked at');
     }
     // A Node that is not being deleted belongs to a NodeClaim that never registered, or shares its instance: it stays.

@@ -102,7 +102,7 @@ function uncalledHooksText(context: StepContext): string {
 
 /** The hooks of its policy that were not called in this termination. */
 function uncalledHooks(context: StepContext): readonly string[] {
-  const { hooks } = context.state();
+  const { hooks } = context.record();
   return (context.settings?.hooks ?? []).filter(({ name }) => !Object.hasOwn(hooks, name)).map(({ name }) => name);
 }
 
@@ -165,7 +165,7 @@ export async function reportFinish(context: StepContext): Promise<void> {
   const names = own.length === 0 ? finalizerNames : own;
   const { claim, nodes } = observed;
   // Its NodeClaim was released before.
-  const about = context.state().finalizerGone === true ? (nodes[0] ?? claim) : (claim ?? nodes[0]);
+  const about = context.record().finalizerGone === true ? (nodes[0] ?? claim) : (claim ?? nodes[0]);
   if (about === undefined) return;
   await context.reporter.report({
     about,
@@ -185,7 +185,7 @@ function endOfHooksText(context: StepContext): string {
 
 /** The Nodes that go with it, those that are gone too: one that nothing holds is gone without a line of its own. */
 const nodesOf = (context: StepContext): readonly string[] =>
-  Object.values(context.state().nodes ?? {}).map(({ name }) => name);
+  Object.values(context.record().nodes ?? {}).map(({ name }) => name);
 
 /** Reports a deletion in mode Observe once, when it is first seen. */
 export async function reportObserveMode(

@@ -18,9 +18,9 @@ import { settingsInForce } from './rule/settings-in-force.ts';
 import type { TerminationDecision } from './decide.ts';
 import { closeFinished } from './end.ts';
 import { takeHookOwnership } from './hook-owner.ts';
-import { withReport, type TerminationRecord } from './record.ts';
+import { type TerminationRecord, withReport } from './record.ts';
 import type { ObservedTermination } from './observe.ts';
-import { withTurnIntent, openStateWriter, type StateWriter } from './state-writer.ts';
+import { openRecordWriter, type RecordWriter, withTurnIntent } from './record-writer.ts';
 import {
   messageOfWait,
   reportAnswers,
@@ -34,8 +34,8 @@ import {
   type StepWait,
 } from './report.ts';
 import { reportLostNodes } from './lost-nodes.ts';
-import type { TerminationRunState, StepContext } from './context.ts';
-import { deleteObjects, deleteClaimWithoutFinalizer } from './delete-objects.ts';
+import type { StepContext, TerminationRunState } from './context.ts';
+import { deleteClaimWithoutFinalizer, deleteObjects } from './delete-objects.ts';
 import { drainNodes } from './drain.ts';
 import { deleteDuePods } from './due-pods.ts';
 import { hooksAt } from './hooks.ts';
@@ -79,7 +79,7 @@ export async function terminate(
 ): Promise<Turn> {
   const { deadline, finalizerNames } = decision;
   const isForced = decision.kind === 'force';
-  const writer = openStateWriter(observed, run);
+  const writer = openRecordWriter(observed, run);
   const storedRecord = writer.value();
   const context: StepContext = {
     deps,
@@ -92,8 +92,8 @@ export async function terminate(
     settings: settingsInForce(observed.termination, observed.stored),
     reporter,
     run,
-    state: () => writer.value(),
-    saveState: async change => (await writer.saveForSweep({ ...writer.value(), ...change })).written,
+    record: () => writer.value(),
+    saveRecord: async change => (await writer.saveForSweep({ ...writer.value(), ...change })).written,
   };
   // Before anything else, so that the intent is in the record when the first call is made (I4).
   const saved = await writer.saveForSweep(withTurnIntent(storedRecord, context));
@@ -141,16 +141,16 @@ async function announce(context: StepContext, news: Announcement): Promise<Termi
   switch (news.kind) {
     case 'start':
       await reportStart(context);
-      return withReport({ ...context.state(), reportedDeadline }, news.report);
+      return withReport({ ...context.record(), reportedDeadline }, news.report);
     case 'force':
       await reportForce(context);
-      return withReport({ ...context.state(), reportedDeadline }, news.report);
+      return withReport({ ...context.record(), reportedDeadline }, news.report);
     case 'deadline':
       await reportDeadline(context, news);
-      return { ...context.state(), reportedDeadline };
+      return { ...context.record(), reportedDeadline };
     case 'badTimestamp':
       await reportBadTimestamp(context, news.shown);
-      return { ...context.state(), badTimestamp: news.shown };
+      return { ...context.record(), badTimestamp: news.shown };
   }
 }
 
@@ -161,7 +161,7 @@ async function announce(context: StepContext, news: Announcement): Promise<Termi
 async function waitForStep(
   context: StepContext,
   outcome: StepWait,
-  writer: StateWriter,
+  writer: RecordWriter,
   podsDue: EpochMs | undefined,
 ): Promise<Turn> {
   const { now, deadline, isForced, observed } = context;

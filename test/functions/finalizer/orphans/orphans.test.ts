@@ -35,9 +35,9 @@ describe('candidates', () => {
 });
 
 describe('decide', () => {
-  const present = (owner: InstanceOwner): FoundInstance => ({ kind: 'present', state: 'running', owner });
+  const present = (owner: InstanceOwner): FoundInstance => ({ kind: 'present', instanceState: 'running', owner });
   const HELD_BY_NOTHING = present('nothing');
-  const ENDING: FoundInstance = { kind: 'ending', state: 'terminated' };
+  const ENDING: FoundInstance = { kind: 'ending', instanceState: 'terminated' };
   const seen = (fields: Partial<OrphanObservation> = {}): OrphanObservation => ({
     now: NOW,
     instance: HELD_BY_NOTHING,
@@ -52,11 +52,11 @@ describe('decide', () => {
   const tomorrow = addDuration(NOW, hours(24));
 
   it.each([
-    ['nothing has it: said', seen(), { kind: 'report', since: NOW, state: 'running' }],
+    ['nothing has it: said', seen(), { kind: 'report', since: NOW, instanceState: 'running' }],
     [
       'said again after a day, since when it is known',
       seen({ entry }),
-      { kind: 'report', since: entry.since, state: 'running' },
+      { kind: 'report', since: entry.since, instanceState: 'running' },
     ],
     ['not before', seen({ entry: reportedLately }), { kind: 'wait', until: inAnHour }],
     [
@@ -67,13 +67,13 @@ describe('decide', () => {
     [
       'a person has seen to it, and it ended',
       seen({ instance: ENDING, entry: { ...entry, forgotten: true } }),
-      { kind: 'close', because: 'InstanceEnded', state: 'terminated' },
+      { kind: 'close', because: 'InstanceEnded', instanceState: 'terminated' },
     ],
     ['it ended: nothing to say', seen({ instance: ENDING }), { kind: 'ignore' }],
     [
       'it ended: closed',
       seen({ instance: ENDING, entry: reportedLately }),
-      { kind: 'close', because: 'InstanceEnded', state: 'terminated' },
+      { kind: 'close', because: 'InstanceEnded', instanceState: 'terminated' },
     ],
     ['a NodeClaim has it', seen({ instance: present('NodeClaim') }), { kind: 'ignore' }],
     [
@@ -101,12 +101,12 @@ describe('decide', () => {
     [
       'its NodeClaim went, a Node is left',
       seen({ instance: present('Node'), hasFormerOwner: true }),
-      { kind: 'report', since: NOW, state: 'running' },
+      { kind: 'report', since: NOW, instanceState: 'running' },
     ],
     [
       'its NodeClaim went an hour ago',
       seen({ hasFormerOwner: true, leftTime: ago(hours(1)) }),
-      { kind: 'report', since: ago(hours(1)), state: 'running' },
+      { kind: 'report', since: ago(hours(1)), instanceState: 'running' },
     ],
     [
       'another NodeClaim has it',

@@ -217,7 +217,7 @@ describe('the NodeClaims that are looked at for others with an instance', () => 
     };
     const kubernetes = { list } as unknown as KubernetesApi;
     await nodesAndSharing({ kubernetes }, claim, {
-      state: record,
+      record,
       viaNode: undefined,
       namedNodes: nodes,
       pool: POOL,

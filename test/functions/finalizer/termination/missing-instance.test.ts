@@ -35,11 +35,11 @@ function context(given: Given): StepContext {
     if (instance === 'refused') throw new TerminalError('Refused', 'not an instance of EC2');
     return instance === 'none' ? undefined : { state: instance };
   };
-  const state = () => ({
+  const record = () => ({
     ...EMPTY_TERMINATION,
     ...(ownEnd && { instance: { number: 1, phase: ownEnd, intendedTime: NOW } }),
   });
-  return { observed, now: NOW, isForced, state, deps: { instances: { describe: describeInstance } } } as never;
+  return { observed, now: NOW, isForced, record, deps: { instances: { describe: describeInstance } } } as never;
 }
 
 describe('the instance of a Node that no NodeClaim stands for', () => {

@@ -92,8 +92,8 @@ export function createStepWorld(options: StepWorldOptions = {}) {
         hookOwner: { kind: 'ours' },
         reporter: createReporter('finalizer', deps),
         run,
-        state: () => record,
-        saveState: async change => {
+        record: () => record,
+        saveRecord: async change => {
           record = { ...record, ...change };
           return true;
         },

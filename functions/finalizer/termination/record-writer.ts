@@ -9,7 +9,7 @@ import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
 import type { StepContext, TerminationRunState } from './context.ts';
 
-export interface StateWriter {
+export interface RecordWriter {
   /** The record as it was last read or written. */
   value(): TerminationRecord;
   /** Writes while steps are at work: should this run die, the sweep brings the next one. */
@@ -19,10 +19,10 @@ export interface StateWriter {
 }
 
 /** Opens the record for one turn. A failed write leaves `value` as it was: the turn begins again. */
-export function openStateWriter(
+export function openRecordWriter(
   observed: ObservedTermination,
   { backoff, releasedNodes }: Pick<TerminationRunState, 'backoff' | 'releasedNodes'>,
-): StateWriter {
+): RecordWriter {
   let value = storedOrEmpty(observed);
   let { nextWakeTime, hasOwnMessage } = observed;
   /** Keeps a timer that is still ahead. To put it off would send another message in every run, and each message starts a run. */
