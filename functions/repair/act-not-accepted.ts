@@ -1,5 +1,5 @@
 /** Handles an act that was not accepted: what is reported of it, and what it leaves to take back. */
-import type { ActResult, Failure, ActOutcome, PassDeps } from './context.ts';
+import type { ActOutcome, ActResult, Failure, PassDeps } from './context.ts';
 import { reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type NotedRefusal,
   noteRefusedAct,
   type RefusedAct,
-} from './node/rule/after-act.ts';
+} from './node/record-changes/after-act.ts';
 import { takeBack, type TakenBack } from './take-back.ts';
 import { getNodeClaimView } from '../../shared/cluster/lists.ts';
 import { messageOf } from '../../shared/errors.ts';

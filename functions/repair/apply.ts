@@ -6,27 +6,28 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { carryOut } from './carry-out.ts';
-import { type NodeFinding, recordsToWrite, withState } from './node/rule/finding.ts';
+import { recordsToWrite } from './node/record-changes/records-to-write.ts';
+import { type NodeFinding, withState } from './node/rule/finding.ts';
 import { type NodeRecord, nodeSchema } from './node/record.ts';
 import type { ObservedPool } from './observe.ts';
-import type { PassDeps, ActResult, IntendedAct } from './context.ts';
+import type { ActResult, IntendedAct, PassDeps } from './context.ts';
 import { type PoolRecord, poolSchema } from './pool-record.ts';
 import { poolSubject } from './pass-queue.ts';
 import { planResource, withPlanned } from './actions/custom-resource.ts';
-import { afterAct } from './node/rule/after-act.ts';
+import { afterAct } from './node/record-changes/after-act.ts';
 import { PASS_SPACING } from './decide.ts';
 import { type GrantedRepair, isWorthKeeping, poolAfter, type PoolDecision } from './rule/pool-decision.ts';
 import { allActionsOf, isBeforeReboot } from './node/rule/ladder.ts';
 import { giveBack } from './reservation-record.ts';
 import type { OpenReservations } from './reservations.ts';
-import { afterActNotAccepted, type ActChange } from './act-not-accepted.ts';
+import { type ActChange, afterActNotAccepted } from './act-not-accepted.ts';
 import { countRepairs, reportMissing, reportVerdicts } from './report.ts';
 import { reportAct } from './attempt-report.ts';
 import { cleanUp } from './take-back.ts';
 import { nodeSubject } from '../../shared/domain/node.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { toJson } from '../../shared/domain/json.ts';
-import { addDuration, type EpochMs, hours, earliest } from '../../shared/domain/time.ts';
+import { addDuration, earliest, type EpochMs, hours } from '../../shared/domain/time.ts';
 import { contendedError, joinFailures } from '../../shared/errors.ts';
 import { RUN_ENDS_WITHIN } from '../../shared/domain/run-end.ts';
 

@@ -2,15 +2,8 @@
  * Reports the outcome of attempts: acts that were carried out or refused, what is left of them, and how replacements
  * end.
  */
-import {
-  attemptDetails,
-  describeAct,
-  describeFound,
-  nextActionsText,
-  graceEnd,
-  isUnbounded,
-  type FoundReplacement,
-} from './node/rule/attempt.ts';
+import type { FoundReplacement } from './actions/action.ts';
+import { attemptDetails, describeAct, describeFound, graceEnd, isUnbounded, nextActionsText } from './attempt-words.ts';
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { Attempt } from './node/attempt-record.ts';
 import type { End } from './actions/replace.ts';

@@ -1,13 +1,11 @@
 /** The context of a pass, and the outcome of an act. Types only. */
 import type { RepairDeps } from './common/context.ts';
 import type { decide } from './decide.ts';
-import type { MadeObjects } from './actions/action.ts';
+import type { FoundReplacement, MadeObjects } from './actions/action.ts';
 import type { PlannedResource } from './actions/custom-resource.ts';
 import type { Attempt } from './node/attempt-record.ts';
-import type { decideNode } from './node/decide.ts';
-import type { judgeNode } from './node/decide.ts';
+import type { decideNode, judgeNode } from './node/decide.ts';
 import type { NodeRecord } from './node/record.ts';
-import type { FoundReplacement } from './node/rule/attempt.ts';
 import type { PassRequest } from './rule/pass-requests.ts';
 import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { PodView } from '../../shared/domain/pod.ts';

@@ -2,7 +2,7 @@
  * Reports each decision: one audit line, one metric and one Event. A verdict is reported when it changes. Its Event is
  * repeated every hour, since the API server forgets Events.
  */
-import { attemptDetails, conditionDetails, describeAct, nextActionsText } from './node/rule/attempt.ts';
+import { attemptDetails, conditionDetails, describeAct, nextActionsText } from './attempt-words.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
 import { hasTrait, type NodeFinding, verdictOf } from './node/rule/finding.ts';
 import type { ObservedPool } from './observe.ts';

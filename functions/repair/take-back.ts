@@ -13,7 +13,7 @@ import {
   type RecordToCleanUp,
   recordWithLeftovers,
   withoutTakenBack,
-} from './node/rule/leftovers.ts';
+} from './node/record-changes/leftovers.ts';
 import { reportCarriedOut, reportEnd, reportLeft, reportLost, reportRefusal } from './attempt-report.ts';
 import type { ObservedPool } from './observe.ts';
 import { endMaintenance } from './actions/reboot.ts';
@@ -21,7 +21,7 @@ import type { NodeRecord, RepairLeftovers } from './node/record.ts';
 import { endReplacement } from './actions/replace.ts';
 import { takeBackAnnotation } from './actions/terminate.ts';
 import type { ObjectIdentity } from './node/rule/verdict.ts';
-import type { UnreportedOutcome, NodeFinding } from './node/rule/finding.ts';
+import type { NodeFinding, UnreportedOutcome } from './node/rule/finding.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { createBackoff, isRefused, joinRefusals, type RefusedChange } from '../../shared/lifecycle/refusals.ts';

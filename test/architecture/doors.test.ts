@@ -14,8 +14,9 @@ const concerns = sources
 /** Files that read, write or wait. What `explain.ts` exports is for others, outside of the functions. */
 const isShell = (file: string): boolean =>
   file.startsWith('functions/') && !file.endsWith('/explain.ts') && !concerns.some(concern => isOfRule(concern, file));
+/** A folder `record-changes` is as pure, and has what a shell alone asks: what the record keeps. */
 const isOfRule = (concern: string, file: string): boolean =>
-  file === `${concern}/decide.ts` || file.startsWith(`${concern}/rule/`);
+  file === `${concern}/decide.ts` || ['rule', 'record-changes'].some(each => file.startsWith(`${concern}/${each}/`));
 
 /**
  * Words of the rule, which anybody may use: constants, and functions that tell one property of a value, or make another value of it. Their names

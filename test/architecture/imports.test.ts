@@ -48,6 +48,10 @@ const concernsWithFolder = rules.map(dirname).filter(concern => filesOfRule(conc
 function filesOfRule(concern: string): readonly string[] {
   return sources.filter(file => file.startsWith(`${concern}/rule/`));
 }
+/** What a record keeps after an act: the shell alone asks it. */
+const recordChanges = sources.filter(file => /^functions\/.*\/record-changes\//.test(file));
+/** Files that say so in their first comment. */
+const pureFiles = sources.filter(file => file.startsWith('functions/') && /^\/\*\*[^/]*\bPure\b/.test(textOf(file)));
 const ruleFiles = [...new Set([...rules, ...concernsWithFolder.flatMap(filesOfRule)].flatMap(ownFiles))];
 
 describe('import direction', () => {
@@ -72,6 +76,15 @@ describe('import direction', () => {
     expect([...new Set(reached)].toSorted()).toEqual(own.toSorted());
   });
 
+  it('the files of a folder record-changes are pure, and import the rule beside it and the domain only', () => {
+    expect(recordChanges.length).toBeGreaterThan(2);
+    expect(recordChanges.filter(file => !pureFiles.includes(file))).toEqual([]);
+    const allowed = (edge: Import): boolean =>
+      isRecordType(edge) || domain.test(edge.to) || ruleFiles.includes(edge.to);
+    const others = imports.filter(edge => recordChanges.includes(edge.from) && !allowed(edge));
+    expect(others.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
+  });
+
   it('a name of a concern has one door, the file that defines it; for others that is explain.ts', () => {
     const concerns = sources.filter(file => file.startsWith('functions/') && !file.endsWith('/explain.ts'));
     expect(concerns.length).toBeGreaterThan(100);
@@ -79,10 +92,9 @@ describe('import direction', () => {
   });
 
   it('a file of a concern that is said to be pure reaches nothing that reads, writes or waits', () => {
-    const pure = sources.filter(file => file.startsWith('functions/') && /^\/\*\*[^/]*\bPure\b/.test(textOf(file)));
-    expect(pure.length).toBeGreaterThan(20);
+    expect(pureFiles.length).toBeGreaterThan(20);
     const effects = /^shared\/(adapters|cluster|custom-resource|lambda|lifecycle|pods|ports)\//;
-    const reached = pure.map(file => [file, ...valuesReachedBy(file).filter(to => effects.test(to))]);
+    const reached = pureFiles.map(file => [file, ...valuesReachedBy(file).filter(to => effects.test(to))]);
     expect(reached.filter(([, ...to]) => to.length > 0)).toEqual([]);
   });
 
@@ -245,7 +257,7 @@ describe('sends to SQS', () => {
 
 describe('rules have no clock, no chance and no environment of their own', () => {
   it.each([
-    ...ruleFiles,
+    ...new Set([...ruleFiles, ...pureFiles]),
     ...sources.filter(file => /^shared\/(domain|contract|lifecycle|policies|cluster|pods)\//.test(file)),
   ])('%s', file => {
     const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');

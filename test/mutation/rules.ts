@@ -5,6 +5,8 @@ import { globSync } from 'node:fs';
 const RULES = [
   'functions/**/decide.ts',
   'functions/**/rule/*.ts',
+  'functions/repair/attempt-words.ts',
+  'functions/repair/node/record-changes/*.ts',
   'functions/repair/reservations.ts',
   'functions/repair/policy-status/settings*.ts',
 ];

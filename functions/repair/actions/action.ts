@@ -1,6 +1,5 @@
 /** Input of an action of the ladder (`ActionContext`), and its outcome. */
-import type { AttemptOf, ActionType } from '../node/attempt-record.ts';
-import type { FoundReplacement } from '../node/rule/attempt.ts';
+import type { ActionType, AttemptOf } from '../node/attempt-record.ts';
 import type { launchCapacityOf } from '../node/rule/replacement.ts';
 import type { Act, RepairLeftovers } from '../node/record.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -49,8 +48,11 @@ export interface ObjectChanged {
   readonly kind: 'changed';
 }
 
+/** A replacement that is there before it is launched, of a launch that no record has: still kept for its node, or with pods on it. */
+export type FoundReplacement = 'reserved' | 'inUse';
+
 export type ActionOutcome =
-  /** The act was taken. @property found the replacement of a launch that nobody remembers */
+  /** The act was taken. @property foundReplacement the replacement of a launch that nobody remembers */
   | { readonly kind: 'done'; readonly foundReplacement?: FoundReplacement }
   /** The act certainly was not taken, and is tried again. */
   | { readonly kind: 'notYet'; readonly on: string }

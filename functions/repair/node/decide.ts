@@ -14,13 +14,15 @@
  * | by which settings | `readableSettings` | `rule/incident.ts` | `../common/settings.ts`, `../explained-node.ts`, `../observe.ts` |
  * | which other system asks for it | `externalRequestsFor` | `rule/other-work.ts` | `../observe.ts` |
  * | which other controller is at work on it | `otherWorkOn` | `rule/other-work.ts` | `../explained-node.ts` |
- * | what an act writes on Node and NodeClaim | `annotationOf`, `lastRebootText`, `replacementOf` | `rule/attempt.ts`, `rule/reboot-marks.ts` | `../actions/reboot.ts`, `../actions/terminate.ts`, `../old-attempts.ts` |
+ * | what an act writes on Node and NodeClaim | `annotationOf`, `lastRebootText` | `rule/attempt.ts`, `rule/reboot-marks.ts` | `../actions/reboot.ts`, `../actions/terminate.ts`, `../old-attempts.ts` |
+ * | which NodeClaim an attempt launches | `replacementOf` | `rule/attempt.ts` | `../actions/terminate.ts`, `../attempt-words.ts` |
  * | which NodeClaim replaces its own | `launchCapacityFault`, `launchCapacityOf`, `replacementClaim` | `rule/replacement.ts` | `../actions/replace.ts`, `../explained-node.ts` |
- * | what follows an act | `afterAct`, `afterRefusedAct`, `noteRefusedAct` | `rule/after-act.ts` | `../act-not-accepted.ts`, `../apply.ts` |
- * | which records are written, and by which actions | `allActionsOf`, `recordsToWrite` | `rule/ladder.ts`, `rule/finding.ts` | `../apply.ts` |
+ * | what follows an act | `afterAct`, `afterRefusedAct`, `noteRefusedAct` | `record-changes/after-act.ts` | `../act-not-accepted.ts`, `../apply.ts` |
+ * | which records are written | `recordsToWrite` | `record-changes/records-to-write.ts` | `../apply.ts` |
+ * | all actions of its pool | `allActionsOf` | `rule/ladder.ts` | `../apply.ts` |
  * | when the live objects say what came of an act | `judgeTime` | `rule/attempt.ts` | `../inquiry.ts` |
- * | what is taken back | `afterTakeBack`, `leftoversToTakeBack`, `recordWithLeftovers` | `rule/leftovers.ts` | `../take-back.ts` |
- * | what is reported | `attemptDetails`, `conditionDetails`, `nextActionsText`, `graceEnd`, `verdictOf` | `rule/attempt.ts`, `rule/finding.ts` | `../attempt-report.ts`, `../report.ts` |
+ * | what is taken back | `afterTakeBack`, `leftoversToTakeBack`, `recordWithLeftovers` | `record-changes/leftovers.ts` | `../take-back.ts` |
+ * | what is reported | `verdictOf` | `rule/finding.ts` | `../report.ts` |
  * | what an attempt of before 0.1.0 is today | `actOf`, `keyOf`, `ladderOf`, `newNode` | `rule/attempt.ts`, `rule/ladder.ts` | `../old-attempts.ts` |
  */
 import type { NodeRecord } from './record.ts';

@@ -1,22 +1,13 @@
 /**
- * Creates an attempt, describes it in messages and audit lines, and says what the record keeps once it is over. Pure.
+ * Creates an attempt, and says what the record keeps of it once it is accepted, called off or over. Pure.
  */
 import { GOES_ON_WITHIN } from './incident.ts';
 import { isBeforeReboot, keyOf, kindOf } from './ladder.ts';
-import type {
-  ActionAnswer,
-  ActionType,
-  Attempt,
-  AttemptOf,
-  ClaimTermination,
-  DueCondition,
-  Replacement,
-} from '../attempt-record.ts';
+import type { ActionAnswer, ActionType, Attempt, AttemptOf, ClaimTermination, Replacement } from '../attempt-record.ts';
 import type { Act, NodeRecord, RepairLeftovers } from '../record.ts';
 import { replacementName } from './replacement.ts';
 import type { ActionAttempt, LadderAction } from './verdict.ts';
 import type { DueFinding } from './finding.ts';
-import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import {
   deadlineBy,
   type NodeClaimView,
@@ -31,7 +22,6 @@ import {
   isDue,
   latest,
   parseTimestamp,
-  toIsoText,
   toTimestamp,
 } from '../../../../shared/domain/time.ts';
 
@@ -231,64 +221,6 @@ function drainEnd(
   return attempt?.key === key && answerOf(attempt)?.kind === 'failed' ? attempt.until : undefined;
 }
 
-/** Describes an act at its beginning. @param isObserved the mode is `Observe`: what would be done */
-export function describeAct(attempt: Attempt, isObserved = false): string {
-  const { action } = attempt;
-  const until = toTimestamp(attempt.until);
-  const replacement = replacementOf(attempt);
-  const is = isObserved ? 'would be' : 'is';
-  const has = isObserved ? 'have' : 'has';
-  switch (attempt.action) {
-    case 'Replace':
-      return `a replacement, NodeClaim ${attempt.replacement.name}, ${is} launched, and ${has} time until ${until}`;
-    case 'Reboot':
-    case 'Drain':
-    case 'CustomResource':
-      return `${action} ${isObserved ? 'would begin' : 'has begun'}, and ${has} time until ${until}`;
-    case 'Terminate': {
-      if (attempt.claim === undefined)
-        return isObserved
-          ? 'the Auto Scaling group of the instance would replace it'
-          : 'the instance is terminated in its Auto Scaling group, which replaces it';
-      const place = replacement && !isObserved ? `; NodeClaim ${replacement.name} takes its place` : '';
-      return `NodeClaim ${attempt.claim.name} ${is} terminated${podsText(attempt)}${place}`;
-    }
-  }
-}
-
-/** A replacement that is there before it is launched, of a launch that no record has: still kept for its node, or with pods on it. */
-export type FoundReplacement = 'reserved' | 'inUse';
-
-/** Describes the beginning of an attempt that finds its replacement there, and the actions that come next. */
-export function describeFound(attempt: Attempt, found: FoundReplacement, later: readonly LadderAction[]): string {
-  const is = `its replacement of before, NodeClaim ${replacementOf(attempt)?.name ?? ''}, is found again`;
-  return found === 'inUse'
-    ? `${is}, and in use`
-    : `${is}, and has time until ${toTimestamp(attempt.until)}${nextActionsText(later)}`;
-}
-
-/** Says how much time a termination leaves to the pods of the node. */
-function podsText(attempt: ClaimTermination): string {
-  const end = graceEnd(attempt);
-  if (end !== undefined) return `, and its pods have until ${toTimestamp(end)}`;
-  return isUnbounded(attempt) ? ', and waits for its pods as long as they take' : ' forcefully';
-}
-
-/** The deadline of the pods; undefined: none is set. */
-export function podsUntil(attempt: Attempt): EpochMs | undefined {
-  const pods = claimTerminationOf(attempt)?.pods;
-  return pods?.kind === 'until' ? pods.time : undefined;
-}
-
-/** The time until which a termination waits for its pods; undefined: it does not wait, or waits without end. */
-export function graceEnd(attempt: Attempt): EpochMs | undefined {
-  const until = podsUntil(attempt);
-  return until !== undefined && until > attempt.time ? until : undefined;
-}
-
-/** Whether the termination waits for its pods, however long that takes. */
-export const isUnbounded = (attempt: Attempt): boolean => claimTerminationOf(attempt)?.pods.kind === 'unbounded';
-
 export const newNode = (name: string, pool: string | undefined): NodeRecord => ({
   name,
   ...(pool !== undefined && { pool }),
@@ -318,35 +250,6 @@ function withAct(record: NodeRecord, attempt: Attempt, ladder: readonly LadderAc
     ({ key }, index) => counted.slice(index + 1).filter(each => kindOf(each.key) === kindOf(key)).length < MAX_ATTEMPTS,
   );
 }
-
-/** A due condition in the details of an audit line. */
-export const conditionDetails = (dueCondition: DueCondition): JsonObject => ({
-  conditionType: dueCondition.conditionType,
-  conditionStatus: dueCondition.conditionStatus,
-  dueTime: toIsoText(dueCondition.dueTime),
-  lastTransitionTime: toIsoText(dueCondition.lastTransitionTime),
-  ...(dueCondition.priority !== undefined && { priority: dueCondition.priority }),
-});
-
-/** The numbers that an act rests on, times in RFC 3339. */
-export function attemptDetails(attempt: Attempt): JsonObject {
-  const { number, claim, action, dueCondition, until } = attempt;
-  const replacement = replacementOf(attempt);
-  const goneBy = podsUntil(attempt);
-  return {
-    ...conditionDetails(dueCondition),
-    attempt: number,
-    action,
-    ...(claim && { nodeClaim: claim.name }),
-    ...(action !== 'Terminate' && { until: toIsoText(until) }),
-    ...(replacement !== undefined && { replacement: replacement.name }),
-    ...(goneBy !== undefined && { podsUntil: toIsoText(goneBy) }),
-  };
-}
-
-/** The end of a message: which actions come next. */
-export const nextActionsText = (later: readonly LadderAction[]): string =>
-  later.length === 0 ? '' : `; after it, while the node is unhealthy: ${later.map(({ type }) => type).join(', ')}`;
 
 /** The name of a condition among the terminations, e.g. `Ready=False`. */
 export const failureOf = (dueCondition: { readonly conditionType: string; readonly conditionStatus: string }): string =>

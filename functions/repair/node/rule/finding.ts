@@ -1,9 +1,8 @@
 /**
  * The finding of a pass about a node, and what follows from it. `withState` alone says how the node counts, after acts too,
- * and whether something is taken back; `nodesInFlight` which nodes of a pool count as in flight; `recordsToWrite` what a pass
- * writes of them. Pure.
+ * and whether something is taken back; `nodesInFlight` which nodes of a pool count as in flight. Pure.
  */
-import { isRecordNeeded, outlastsRepair } from './incident.ts';
+import { outlastsRepair } from './incident.ts';
 import {
   type DueVerdict,
   type ObjectIdentity,
@@ -204,36 +203,4 @@ export function begunTime(finding: NodeFinding, { inFlight }: Pick<PoolRecord, '
   if (finding.kind === 'gone' || since === undefined) return undefined;
   const { otherWorkTime } = finding;
   return otherWorkTime !== undefined && since <= otherWorkTime ? undefined : since;
-}
-
-/** The number of nodes whose records one pass writes, beside those that it acts on. */
-const MAX_WRITES = 200;
-
-/** Write of a node's record. @property record undefined: the record is closed */
-type NodeWrite = Pick<NodeFinding, 'node' | 'record'>;
-
-/**
- * The records that a pass writes: all of nodes that it acted on, then those of others, up to a bound.
- * @returns `areAll`: none is left for the next pass
- */
-export function recordsToWrite(
-  findings: readonly NodeFinding[],
-  {
-    acted,
-    isStored,
-  }: {
-    readonly acted: Pick<ReadonlyMap<string, unknown>, 'has'>;
-    /** Whether the record of the node is already stored like this. */
-    readonly isStored: (uid: string, record: NodeRecord | undefined) => boolean;
-  },
-): { readonly writes: readonly NodeWrite[]; readonly areAll: boolean } {
-  const changed = findings.flatMap((finding): readonly NodeWrite[] => {
-    const { node } = finding;
-    const seen = { kind: finding.kind, isReported: verdictOf(finding) !== undefined };
-    const record = finding.record && isRecordNeeded(finding.record, seen) ? finding.record : undefined;
-    return isStored(node.uid, record) ? [] : [{ node, record }];
-  });
-  const first = changed.filter(({ node }) => acted.has(node.uid));
-  const untouched = changed.filter(({ node }) => !acted.has(node.uid));
-  return { writes: [...first, ...untouched.slice(0, MAX_WRITES)], areAll: untouched.length <= MAX_WRITES };
 }

@@ -11,9 +11,10 @@ import {
   someSettings,
   T,
 } from '../../../builders/repair.ts';
+import { podsUntil } from '../../../../functions/repair/attempt-words.ts';
 import { decide } from '../../../../functions/repair/decide.ts';
 import type { NodeRecord } from '../../../../functions/repair/node/record.ts';
-import { newNode, podsUntil } from '../../../../functions/repair/node/rule/attempt.ts';
+import { newNode } from '../../../../functions/repair/node/rule/attempt.ts';
 import { dueVerdictOf } from '../../../../functions/repair/node/rule/finding.ts';
 import { judgeHealth } from '../../../../functions/repair/node/rule/health.ts';
 import { keyOf } from '../../../../functions/repair/node/rule/ladder.ts';

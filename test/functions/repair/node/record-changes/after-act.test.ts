@@ -11,7 +11,7 @@ import {
   afterRefusedAct,
   noteRefusedAct,
   type RefusedAct,
-} from '../../../../../functions/repair/node/rule/after-act.ts';
+} from '../../../../../functions/repair/node/record-changes/after-act.ts';
 import type { LadderAction } from '../../../../../functions/repair/node/rule/verdict.ts';
 import { addDuration, type EpochMs, hours, minutes, seconds, toDurationMs } from '../../../../../shared/domain/time.ts';
 import { at, NOW } from '../../../../builders/pool.ts';

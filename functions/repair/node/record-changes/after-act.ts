@@ -6,11 +6,11 @@
 import type { Attempt } from '../attempt-record.ts';
 import type { LaunchPause } from '../../pool-record.ts';
 import type { NodeRecord, RepairLeftovers } from '../record.ts';
-import { judgeTime, withAcceptedAttempt, withoutAttempt } from './attempt.ts';
-import { withSkippedLaunch } from './incident.ts';
-import { isWaitedFor, longestWait, nextAction } from './next-action.ts';
-import { type DueVerdict, FOLLOW_CHECK, type LadderAction, LAUNCH_CHECK } from './verdict.ts';
-import type { Finding } from './finding.ts';
+import { judgeTime, withAcceptedAttempt, withoutAttempt } from '../rule/attempt.ts';
+import { withSkippedLaunch } from '../rule/incident.ts';
+import { isWaitedFor, longestWait, nextAction } from '../rule/next-action.ts';
+import { type DueVerdict, FOLLOW_CHECK, type LadderAction, LAUNCH_CHECK } from '../rule/verdict.ts';
+import type { Finding } from '../rule/finding.ts';
 import { formatDuration } from '../../../../shared/domain/go-duration.ts';
 import { noteRefusal, type RefusalCause, type Refusals, textOfRefusal } from '../../../../shared/domain/refusal.ts';
 import { addDuration, earliest, type EpochMs, seconds } from '../../../../shared/domain/time.ts';

@@ -3,10 +3,10 @@
  * Pure.
  */
 import type { NodeRecord, RepairLeftovers } from '../record.ts';
-import { isRebootUnderWay, replacementOf, withoutAttempt } from './attempt.ts';
-import { isRecordNeeded } from './incident.ts';
-import { unmarkTime } from './replacement.ts';
-import { type NodeFinding, withState } from './finding.ts';
+import { isRebootUnderWay, replacementOf, withoutAttempt } from '../rule/attempt.ts';
+import { isRecordNeeded } from '../rule/incident.ts';
+import { unmarkTime } from '../rule/replacement.ts';
+import { type NodeFinding, withState } from '../rule/finding.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { type EpochMs, isDue } from '../../../../shared/domain/time.ts';
 

@@ -4,10 +4,10 @@ import type { NodeRecord, RepairLeftovers } from '../../../../../functions/repai
 import { newNode } from '../../../../../functions/repair/node/rule/attempt.ts';
 import {
   afterTakeBack,
-  recordWithLeftovers,
   leftoversToTakeBack,
+  recordWithLeftovers,
   withoutTakenBack,
-} from '../../../../../functions/repair/node/rule/leftovers.ts';
+} from '../../../../../functions/repair/node/record-changes/leftovers.ts';
 import { findingOf, type PresentNode, withState } from '../../../../../functions/repair/node/rule/finding.ts';
 import { addDuration, hours, minutes } from '../../../../../shared/domain/time.ts';
 import { anAttempt, aPoolNode, claimOf, T } from '../../../../builders/repair.ts';

@@ -1,7 +1,8 @@
 /** Which records of nodes a pass writes. */
 import { describe, expect, it } from 'vitest';
 import type { NodeRecord } from '../../../../../functions/repair/node/record.ts';
-import { type NodeFinding, recordsToWrite } from '../../../../../functions/repair/node/rule/finding.ts';
+import { recordsToWrite } from '../../../../../functions/repair/node/record-changes/records-to-write.ts';
+import type { NodeFinding } from '../../../../../functions/repair/node/rule/finding.ts';
 import { newNode } from '../../../../../functions/repair/node/rule/attempt.ts';
 import { NOW } from '../../../../builders/pool.ts';
 import { aFinding, aPoolNode } from '../../../../builders/repair.ts';

@@ -5,16 +5,16 @@ import {
   conditionDetails,
   describeAct,
   describeFound,
-  nextActionsText,
   graceEnd,
   isUnbounded,
+  nextActionsText,
   podsUntil,
-  terminationOf,
-} from '../../../../../functions/repair/node/rule/attempt.ts';
-import { allActionsOf } from '../../../../../functions/repair/node/rule/ladder.ts';
-import type { Attempt, AttemptOf, DueCondition } from '../../../../../functions/repair/node/attempt-record.ts';
-import { FIX, at, NOW, REBOOT, TERMINATE } from '../../../../builders/pool.ts';
-import { anAttempt, someSettings, T } from '../../../../builders/repair.ts';
+} from '../../../functions/repair/attempt-words.ts';
+import { terminationOf } from '../../../functions/repair/node/rule/attempt.ts';
+import { allActionsOf } from '../../../functions/repair/node/rule/ladder.ts';
+import type { Attempt, AttemptOf, DueCondition } from '../../../functions/repair/node/attempt-record.ts';
+import { at, FIX, NOW, REBOOT, TERMINATE } from '../../builders/pool.ts';
+import { anAttempt, someSettings, T } from '../../builders/repair.ts';
 
 const until = at(10);
 const launch = anAttempt('n1', { action: 'Replace', until, replacement: { name: 'r1' } });
