@@ -127,7 +127,7 @@ function toIncoming(
     case 'notQuarantined':
       return { kind: 'notQuarantined', message: asks.message, status: quarantine };
     case 'unQuarantined':
-      return { kind: 'unQuarantined', id, timestamps };
+      return { kind: 'unQuarantined', timestamps };
     case 'cancelled':
       return { kind: 'cancelled', id, requestedBy };
     case 'recovered':

@@ -27,6 +27,7 @@ import {
   UNCORDONED,
   waitingEndOf,
   withLateEnds,
+  withShownQuarantineEnd,
   withoutWaiting,
 } from './rule/cancellation.ts';
 import { decideCustomDrain } from './rule/custom-drain.ts';
@@ -73,7 +74,7 @@ import type { DrainOutcome, FinishedDrain } from './request-record.ts';
 /** Decides one thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(observed: Observation): DrainDecision {
   // A deferred recovery that is due counts as the message in hand, of which the others tell.
-  const withMessage = withDueRecovery(observed);
+  const withMessage = withShownQuarantineEnd(withDueRecovery(observed));
   // Recoveries are kept for ends that keep the node cordoned: which do is known first.
   const withUncordon = noteUncordon(withMessage);
   const withNewEnds = withEnds(withUncordon);

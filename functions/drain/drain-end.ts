@@ -10,7 +10,14 @@ import { endResource, isResourceGone } from './left-resources.ts';
 import { finishNode } from './node.ts';
 import type { ObservedDrain, ObservedNode, TargetNode } from './observe.ts';
 import type { ActiveDrain, DrainRecord } from './record.ts';
-import { reportEnd, reportForgotten, reportGone, reportGoneAnswer, type ReportContext } from './report.ts';
+import {
+  reportEnd,
+  reportForgotten,
+  reportReleased,
+  reportGone,
+  reportGoneAnswer,
+  type ReportContext,
+} from './report.ts';
 import type { DrainOutcome, DrainRequest } from './request-record.ts';
 import { toFinished } from './rule/take-request.ts';
 import type { DecisionOf, EndPlan } from './rule/decision.ts';
@@ -122,6 +129,7 @@ export async function tidy(
   if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed);
   if (forgottenId !== undefined)
     await reportForgotten(context, observed, { id: forgottenId, isOpened: uncordon, resource: resource ?? '' });
+  else if (uncordon) await reportReleased(context, observed);
   return PROGRESSED;
 }
 

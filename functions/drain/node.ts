@@ -94,10 +94,10 @@ export function finishNode(
   });
 }
 
-/** Takes the marks of our cordons off a node that somebody has uncordoned since, and nothing else. */
+/** Takes the marks of our cordons, and the state of our drains, off a node that somebody has uncordoned since. */
 export function disownCordon(deps: Deps, node: KubernetesObject): Promise<NodeChange> {
   const annotations = { [ANNOTATIONS.cordonedByDrain]: null, ...withoutStaleMarks(node) };
-  return change(deps, node, { annotations, state: stateOf(node), unschedulable: undefined });
+  return change(deps, node, { annotations, state: stateAfter(node, 'Cancelled'), unschedulable: undefined });
 }
 
 /** Once somebody has uncordoned the node, the next cordon is not ours: neither that of a drain, nor that of a repair. */

@@ -69,18 +69,27 @@ interface AnswerNews extends Pick<DecisionOf<'answer'>, 'novelty'> {
 const askAgain = ({ id, message }: FinishedDrain, node: string): string =>
   `nothing is drained for ${id}: ${message}. If the fault stands, curfew drain ${node} asks for the drain`;
 
-/** Reports requests that are called off. */
+/** Reports requests that are called off. @param isReleased the Node is changed as `releasesNode` says */
 export const reportCancelled = (
   context: ReportContext,
   observed: ReportedNode,
   { record, because, answers, releasesNode }: DecisionOf<'cancel'>,
-): Promise<void> =>
-  reportOnNode(context, observed, {
-    decision: releasesNode ? 'release' : 'cancel',
+  isReleased: boolean,
+): Promise<void> => {
+  const stays = releasesNode ? ': the change that releases the node is refused' : forOthers(record);
+  return reportOnNode(context, observed, {
+    decision: isReleased ? 'release' : 'cancel',
     reason: EVENT_REASONS.drainCancelled,
-    message: releasesNode ? `${because}: nothing keeps the node any more` : `${because}${forOthers(record)}`,
+    message: `${because}${isReleased ? `: ${RELEASED}` : stays}`,
     ...detailsOf(answers),
   });
+};
+
+const RELEASED = 'nothing keeps the node any more';
+
+/** Reports that the Node is released, after that was refused. */
+export const reportReleased = (context: ReportContext, observed: ReportedNode): Promise<void> =>
+  reportOnNode(context, observed, { decision: 'release', reason: EVENT_REASONS.drainCancelled, message: RELEASED });
 
 /** Reports a recovery that ends nothing yet. @param isReported by an Event, too */
 export const reportDeferredRecovery = (

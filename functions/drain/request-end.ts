@@ -70,20 +70,20 @@ export async function cancel(
   const { deps, run } = context;
   const { record, answers, releasesNode, answersMessage } = decision;
   const uncordon = observed.node.cordonMark !== undefined;
-  const changed = okUnlessTransient(
-    releasesNode
-      ? await tryChange(context, observed, 'finish', () =>
-          finishNode(deps, observed.object, { status: 'Cancelled', uncordon, ended: answers }),
-        )
-      : await tryChange(context, observed, 'answer', () => answerNode(deps, observed.object, answers)),
-  );
+  const tried = releasesNode
+    ? await tryChange(context, observed, 'finish', () =>
+        finishNode(deps, observed.object, { status: 'Cancelled', uncordon, ended: answers }),
+      )
+    : await tryChange(context, observed, 'answer', () => answerNode(deps, observed.object, answers));
+  const changed = okUnlessTransient(tried);
   if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed, !run.isMessageDone);
   await publishAnswers(deps, nodeOf(observed), answers);
+  const isReleased = releasesNode && tried.kind === 'ok';
   // Said first: a run that loses the record finds nothing on the Node to release, and would not say it any more.
-  if (releasesNode) await reportCancelled(context, observed, decision);
+  if (releasesNode) await reportCancelled(context, observed, decision, isReleased);
   const saved = await saveForSweep(observed, record);
   if (!saved.written) return saved;
-  if (!releasesNode) await reportCancelled(context, observed, decision);
+  if (!releasesNode) await reportCancelled(context, observed, decision, isReleased);
   if (!answersMessage) run.isMessageDone = true;
   if (record.active && isEnding(record.active)) run.endedDrainId = record.active.id;
   return PROGRESSED;

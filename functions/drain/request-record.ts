@@ -113,6 +113,8 @@ export const finishedSchema = z.extend(outcomeSchema, {
   fault: faultSchema,
   /** The fault is over. */
   recovered: z.boolean(),
+  /** A monitor asked, and the node was quarantined. */
+  quarantined: z.exactOptional(z.boolean()),
   said: z.exactOptional(timestampsSchema),
 });
 /** The end of one request. */

@@ -27,7 +27,7 @@ interface Ended {
 export function cancellationOf(observation: Observation, incoming: EndMessage): Cancellation | undefined {
   const { now, record, node } = observation;
   const ended = endedIn(record, incoming);
-  const isStale = isShownAlone(record, ended, incoming, node);
+  const isStale = hasStaleState(record, ended, incoming, node);
   if (ended.waiting.length + ended.running.length + ended.recovered.length === 0 && !isStale)
     return cancelledAhead(incoming, record, node, now);
   const outcome = outcomeOf(incoming);
@@ -81,17 +81,21 @@ function withoutEnded(
   };
 }
 
-/** Whether the quarantine is over, and the Node still has the state label of a drain that no remembered end explains. */
-function isShownAlone(
-  { finished }: DrainRecord,
+/**
+ * Whether the Node has the state label of a drain that nothing stands behind any more: its quarantine is over, or what its drain was for.
+ * Somebody else may have cordoned the node, or opened it. Where our cordon stays, so does the label.
+ */
+function hasStaleState(
+  { finished, recoveries = [] }: DrainRecord,
   { recovered }: Ended,
   incoming: EndMessage,
   node: DrainedNode,
 ): boolean {
   return (
-    incoming.kind === 'unQuarantined' &&
     isDrainState(node.labels[STATE_LABEL]) &&
-    hasNoEndKeepingCordon({ finished: finished.filter(end => !recovered.includes(end)) })
+    hasNoEndKeepingCordon({ finished: finished.filter(end => !recovered.includes(end)) }) &&
+    (incoming.kind === 'unQuarantined' ||
+      (node.cordonMark === undefined && finished.some(endedBy(incoming, recoveries))))
   );
 }
 
@@ -101,6 +105,18 @@ const isFree = (record: DrainRecord): boolean =>
 
 const isCordonOurs = (record: DrainRecord, node: DrainedNode, { kind }: EndMessage): boolean =>
   kind === 'unQuarantined' ? node.cordonMark !== undefined : isCordonKnown(record, node);
+
+/**
+ * Takes up the end of a quarantine that the Node alone shows: its annotation has gone after the drain, and the message was lost. Until the drain
+ * is over the annotation itself counts.
+ */
+export function withShownQuarantineEnd<Seen extends Observation>(seen: Seen): Seen {
+  const { incoming, node, record } = seen;
+  const isIdle = record.active === undefined && record.requests.length === 0;
+  if (incoming !== undefined || node.quarantine !== undefined || !isIdle) return seen;
+  const keepsNode = record.finished.some(end => end.quarantined === true && keepsCordon(end));
+  return keepsNode ? { ...seen, incoming: { kind: 'unQuarantined' } } : seen;
+}
 
 /** Notes which requests are over while the end of their drain is being reported: otherwise that end keeps the node cordoned. */
 export function withLateEnds<Seen extends Observation>(seen: Seen): Seen {
@@ -219,7 +235,13 @@ function endOfSome(
 ): Cancellation {
   const answers = answersTo(ended, outcome, now);
   const next = remember(record, answers, node);
-  return { record: next, because: outcome.message, answers, releasesNode: false, answersMessage: false };
+  return {
+    record: next,
+    because: outcome.message,
+    answers,
+    releasesNode: false,
+    answersMessage: false,
+  };
 }
 
 /** The early end of a drain whose cordon or quarantine was taken back; undefined: it goes on. */

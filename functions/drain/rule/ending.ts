@@ -5,6 +5,7 @@
 import { toFinished } from './take-request.ts';
 import { isCordonKnown, isCordonOfRepair } from './cancellation.ts';
 import type { EndPlan } from './decision.ts';
+import { isOfMonitor } from './faults.ts';
 import { hasEmptiedNode, hasNoEndKeepingCordon, remember, withUncordonedMark } from './history.ts';
 import { hasStaleCordonMark, uncordonedMarkOf } from './node-annotations.ts';
 import type { DrainedNode, DrainObservation } from './observation.ts';
@@ -33,10 +34,11 @@ const MAX_LEFT = 20;
 
 /** The plan for the end of a drain. The node is opened after the last drain that keeps it cordoned, if the cordon is ours (I7). */
 export function endPlanOf({ now, node, record }: Ended, active: ActiveDrain, { outcome, over }: EndingPhase): EndPlan {
-  const { scope, startTime, drained } = active;
+  const { scope, startTime, drained, cordon } = active;
   const ended = active.requests.map(request => ({
     ...toFinished(request, outcome, { now, scope, drained, startTime }),
     recovered: over.includes(request.id),
+    ...(cordon?.quarantined === true && isOfMonitor(request.event) && { quarantined: true }),
   }));
   const { active: _, ...idleRecord } = record;
   const isOver = ended.every(({ recovered }) => recovered);

@@ -5,7 +5,7 @@
  */
 import { MESSAGE_LIFETIME } from '../../../shared/domain/retention.ts';
 import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { isBefore, isSameCheck } from './faults.ts';
+import { isBefore, isOfMonitor, isSameCheck } from './faults.ts';
 import type { DrainedNode } from './observation.ts';
 import { FULL } from './pods.ts';
 import { bytesOf, newestEntries, toStoredAnswer } from './record-size.ts';
@@ -97,7 +97,9 @@ export const endOfUnknown = (
 /** Adds ends to the record; ends that nothing refers to make room first. */
 export function remember(record: DrainRecord, ended: readonly FinishedDrain[], node: NodeMarks): DrainRecord {
   if (ended.length === 0) return record;
-  return withFitting({ ...record, finished: [...record.finished, ...ended] }, node);
+  const isQuarantined = node.quarantine !== undefined;
+  const noted = ended.map(end => (isQuarantined && isOfMonitor(end.fault) ? { ...end, quarantined: true } : end));
+  return withFitting({ ...record, finished: [...record.finished, ...noted] }, node);
 }
 
 function withFitting(record: DrainRecord, node: NodeMarks): DrainRecord {

@@ -106,8 +106,7 @@ export type EndMessage =
       readonly drainRequest: DrainRequest | undefined;
     }
   | DueRecovery
-  /** The quarantine of the whole node is over. */
-  | { readonly kind: 'unQuarantined'; readonly id: string; readonly timestamps?: Timestamps | undefined }
+  | QuarantineEnd
   /** A person took back the quarantine of this one event, or repair its request. */
   | { readonly kind: 'cancelled'; readonly id: string; readonly requestedBy?: string }
   /** A person took back the request on the Node. */
@@ -118,6 +117,12 @@ export interface DueRecovery {
   readonly kind: 'dueRecovery';
   readonly event: HealthEvent;
   readonly timestamps: Timestamps | undefined;
+}
+
+/** The quarantine of the whole node is over. `timestamps`: absent where the Node alone shows it. */
+export interface QuarantineEnd {
+  readonly kind: 'unQuarantined';
+  readonly timestamps?: Timestamps | undefined;
 }
 
 /** A message about the drains of a node. */
@@ -150,7 +155,7 @@ interface NodeObservation {
 /** A node for which nothing is asked and nothing is under way: only Node and record are read. */
 export interface IdleObservation extends NodeObservation {
   readonly kind: 'idle';
-  readonly incoming: DueRecovery | undefined;
+  readonly incoming: DueRecovery | QuarantineEnd | undefined;
 }
 
 /** A node that is drained, or about which there is a message: all that surrounds it is read, too. */

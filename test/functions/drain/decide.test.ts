@@ -467,7 +467,7 @@ describe('what calls a drain off', () => {
       answers: [{ id: 'e2', status: 'Cancelled' }],
     });
     expect(on({ kind: 'withdrawn', id: 'e2' })).toMatchObject({ kind: 'cancel', answers: [{ reason: 'Withdrawn' }] });
-    expect(on({ kind: 'unQuarantined', id: 'h' })).toMatchObject({
+    expect(on({ kind: 'unQuarantined' })).toMatchObject({
       kind: 'cancel',
       answers: [],
       record: { active: { phase: { kind: 'ending', outcome: { reason: 'UnQuarantined' } } } },
@@ -573,7 +573,7 @@ describe('what calls a drain off', () => {
   it('takes our cordon back when nothing else keeps the node closed', () => {
     const record = { finished: [finished('e1')] };
     const cordoned = { node: { cordonMark: 'e1', unschedulable: true }, record };
-    expect(on({ kind: 'unQuarantined', id: 'h' }, cordoned)).toMatchObject({ releasesNode: true });
+    expect(on({ kind: 'unQuarantined' }, cordoned)).toMatchObject({ releasesNode: true });
     expect(
       on({ kind: 'cancelled', id: 'e1' }, { ...cordoned, record: { finished: [finished('e1'), finished('e2')] } }),
     ).toMatchObject({ releasesNode: false });
@@ -581,10 +581,10 @@ describe('what calls a drain off', () => {
 
   it('takes a state of ours off that nothing stands for any more', () => {
     const labels = { 'dgxc.nvidia.com/nvsentinel-state': 'drain-succeeded' };
-    expect(on({ kind: 'unQuarantined', id: 'h' }, { node: { labels }, record: {} })).toMatchObject({
+    expect(on({ kind: 'unQuarantined' }, { node: { labels }, record: {} })).toMatchObject({
       releasesNode: true,
     });
-    expect(on({ kind: 'unQuarantined', id: 'h' }, { record: {} })).toEqual({
+    expect(on({ kind: 'unQuarantined' }, { record: {} })).toEqual({
       kind: 'idle',
       record: expect.anything(),
       until: undefined,
@@ -652,7 +652,7 @@ describe('the end of a quarantine', () => {
   const quarantineEnd = { said: { sentTime: minutesAgo(10) }, time: minutesAgo(9) };
 
   it('is remembered as long as a message can wait, whether or not a drain ends by it', () => {
-    const over: IncomingMessage = { kind: 'unQuarantined', id: 'h', timestamps: { sentTime: minutesAgo(1) } };
+    const over: IncomingMessage = { kind: 'unQuarantined', timestamps: { sentTime: minutesAgo(1) } };
     expect(decide(observation({ record: {}, incoming: over }))).toMatchObject({
       kind: 'idle',
       record: { quarantineEnd: { said: { sentTime: minutesAgo(1) }, time: NOW } },
@@ -692,7 +692,7 @@ describe('the end of a quarantine', () => {
 describe('the end of an earlier quarantine, which comes late', () => {
   const minutesAgo = (count: number) => addDuration(NOW, minutes(-count));
   const labels = { 'dgxc.nvidia.com/nvsentinel-state': 'drain-succeeded' };
-  const end = (timestamps: Timestamps): IncomingMessage => ({ kind: 'unQuarantined', id: 'h', timestamps });
+  const end = (timestamps: Timestamps): IncomingMessage => ({ kind: 'unQuarantined', timestamps });
   const on = (incoming: IncomingMessage, said: Timestamps) =>
     decide(
       observation({
@@ -805,7 +805,7 @@ describe('the end of a fault', () => {
     expect(noted).toMatchObject({ kind: 'note', record: { active: { phase: { over: ['e1'] } } } });
     const record = 'record' in noted ? noted.record : {};
     expect(decide(observation({ record, incoming: over }))).toMatchObject({ kind: 'close', ending: { over: ['e1'] } });
-    const released: IncomingMessage = { kind: 'unQuarantined', id: 'h', timestamps: said };
+    const released: IncomingMessage = { kind: 'unQuarantined', timestamps: said };
     expect(decide(observation({ record, incoming: released }))).toMatchObject({
       kind: 'note',
       record: { active: { phase: { over: ['e1', 'e2'] } } },

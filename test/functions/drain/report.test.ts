@@ -16,6 +16,7 @@ async function reported(answers: readonly Pick<FinishedDrain, 'id'>[]): Promise<
     context,
     OBSERVED as unknown as Parameters<typeof reportCancelled>[1],
     decision as unknown as Parameters<typeof reportCancelled>[2],
+    false,
   );
   return said;
 }

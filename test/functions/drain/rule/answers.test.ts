@@ -4,6 +4,7 @@ import { answerOrTake, beginNext, toFinished } from '../../../../functions/drain
 import {
   cancellationOf,
   isCordonKnown,
+  withShownQuarantineEnd,
   earlyEndOf,
   quarantineEndOf,
 } from '../../../../functions/drain/rule/cancellation.ts';
@@ -344,7 +345,7 @@ describe('a drain whose cordon somebody takes back', () => {
 
 describe('requests that are called off', () => {
   const on = (incoming: EndMessage, given: Given = {}) => cancellationOf(observation(given), incoming);
-  const all = { kind: 'unQuarantined', id: 'h' } as const;
+  const all = { kind: 'unQuarantined' } as const;
 
   it('before they came have their answer ready', () => {
     const answer = {
@@ -422,6 +423,36 @@ describe('requests that are called off', () => {
     });
     const running = { ...ended, active: active({ id: 'e2', requests: [request('e2')] }) };
     expect(on({ kind: 'cancelled', id: 'e1' }, { node: ours, record: running })).toMatchObject({ releasesNode: false });
+  });
+
+  it('take the label of their drain off a node without a cordon of ours, and leave any other label', () => {
+    const labels = { 'dgxc.nvidia.com/nvsentinel-state': 'drain-failed' };
+    const taken = { kind: 'cancelled', id: 'e1' } as const;
+    const ended = { finished: [finished('e1', { status: 'Failed', recovered: true })] };
+    const releases = (node: Given['node'], record: Given['record'] = ended) =>
+      on(taken, { node: node ?? {}, record: record ?? {} })?.releasesNode;
+    expect(releases({ labels })).toBe(true);
+    expect(releases({ labels, unschedulable: true })).toBe(true);
+    expect(releases({ labels: { 'dgxc.nvidia.com/nvsentinel-state': 'remediating' } })).toBeUndefined();
+    expect(releases({ labels, cordonMark: 'e7', unschedulable: true })).toBeUndefined();
+    expect(releases({ labels }, { finished: [...ended.finished, finished('e2')] })).toBeUndefined();
+    expect(releases({ labels }, { finished: [finished('e1'), finished('e2')] })).toBe(false);
+    // Of another request nobody knows whose label it is.
+    expect(releases({ labels }, { finished: [finished('e3', { recovered: true })] })).toBe(false);
+  });
+
+  it('by the annotation alone are those of a drain that is over', () => {
+    const of = (given: Given) => withShownQuarantineEnd(observation(given)).incoming;
+    const ended = { finished: [finished('e1', { quarantined: true })] };
+    expect(of({ record: ended })).toEqual({ kind: 'unQuarantined' });
+    expect(of({ record: ended, node: { quarantine: ['e1'] } })).toBeUndefined();
+    expect(of({ record: ended, node: { quarantine: 'unreadable' } })).toBeUndefined();
+    expect(of({ record: { finished: [finished('e1')] } })).toBeUndefined();
+    expect(of({ record: { finished: [finished('e1', { quarantined: true, recovered: true })] } })).toBeUndefined();
+    expect(of({ record: { ...ended, requests: [request('e2')] } })).toBeUndefined();
+    expect(of({ record: { ...ended, active: active() } })).toBeUndefined();
+    const message = { kind: 'cancelled', id: 'e9' } as const;
+    expect(of({ record: ended, incoming: message })).toBe(message);
   });
 
   it('by a recovery that somebody asks about leave the answer to the message itself', () => {

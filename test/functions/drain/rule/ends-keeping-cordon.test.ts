@@ -22,7 +22,8 @@ const LATER = Array.from({ length: 100 }, (_, index) => finished(`later-${index}
 function leftOf(older: readonly FinishedDrain[], marks: NodeMarks, answered: readonly AnsweredRequest[] = []) {
   const record = remember({ ...NO_DRAINS, finished: older, answered }, LATER, nodeOf(marks));
   const whole = record.finished.slice(0, record.finished.length - LATER.length);
-  expect(record.finished.slice(whole.length)).toEqual(LATER);
+  const noted = marks.quarantine === undefined ? {} : { quarantined: true };
+  expect(record.finished.slice(whole.length)).toEqual(LATER.map(later => ({ ...later, ...noted })));
   return { whole, ids: (record.answered ?? []).map(({ id }) => id) };
 }
 const idsOf = (ends: readonly FinishedDrain[]): readonly string[] => ends.map(({ id }) => id);

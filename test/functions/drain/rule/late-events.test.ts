@@ -126,8 +126,7 @@ describe('ends that are remembered', () => {
 
   it('are those of quarantines that somebody dates, the latest one', () => {
     const end = (record: Partial<DrainRecord>, of: Timestamps | undefined): unknown =>
-      withEnds(observation({ record, incoming: { kind: 'unQuarantined', id: 'h', timestamps: of } })).record
-        .quarantineEnd;
+      withEnds(observation({ record, incoming: { kind: 'unQuarantined', timestamps: of } })).record.quarantineEnd;
     expect(end({}, undefined)).toBeUndefined();
     expect(end({}, {})).toBeUndefined();
     expect(end({}, said(-10))).toEqual({ said: said(-10), time: NOW });
