@@ -5,7 +5,7 @@ import { repairPorts } from '../measure/repair-ports.ts';
 import { decide } from '../../functions/repair/decide.ts';
 import { decideNode, judgeNode } from '../../functions/repair/node/decide.ts';
 import { createPasses, FOR_POOL } from '../../functions/repair/pass-queue.ts';
-import { runPass } from '../../functions/repair/reconcile.ts';
+import { reconcilePool } from '../../functions/repair/reconcile.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
@@ -51,7 +51,7 @@ export async function readsOfPass(plan: { nodes: number; ill: number; allowed: b
   const ports = repairPorts(kubernetes);
   const reporter = createReporter('repair', ports);
   const repairsChanged = async (): Promise<void> => undefined;
-  await createPasses({ ...ports, reporter, decideNode, decide, judgeNode, repairsChanged }, runPass).request(
+  await createPasses({ ...ports, reporter, decideNode, decide, judgeNode, repairsChanged }, reconcilePool).request(
     POOL,
     FOR_POOL,
   );

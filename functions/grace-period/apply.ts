@@ -7,17 +7,15 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { earliest, isDue, type EpochMs } from '../../shared/domain/time.ts';
 import { isRefused, type RefusedChange } from '../../shared/lifecycle/refusals.ts';
-import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { anotherTurn, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
-import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import type { RecordToSave } from '../../shared/lifecycle/timed-record.ts';
 import { changeExactly } from '../../shared/ports/exact-change.ts';
 import type { GracePeriodContext, GracePeriodDeps } from './context.ts';
 import type { ProtectionCounts, GracePeriodDecision, RecordWrite } from './decide.ts';
 import { effortAfter, type NodeWrite, type NodeChange } from './rule/node-change.ts';
-import { basisValues, type ObservedNode } from './observe.ts';
+import type { ObservedNode } from './observe.ts';
 import type { GracePeriodRecord } from './record.ts';
-import { announce, countProtectedPods, reportChange, reportGone, reportRefusal } from './report.ts';
+import { announce, countProtectedPods, reportChange, reportRefusal } from './report.ts';
 
 export async function apply(
   context: GracePeriodContext,
@@ -80,16 +78,6 @@ async function saveOutcome(
 const afterChange = (change: NodeChange): Turn =>
   change.kind === 'release' ? anotherTurn('the node was released') : DONE;
 
-/** Closes the record of a node that is gone. */
-export async function closeGone(
-  { reporter }: { readonly reporter: Reporter },
-  { timedRecord, subject }: GoneSubject<GracePeriodRecord>,
-): Promise<Turn> {
-  const closed = await timedRecord.closeNow();
-  if (closed.kind === 'done') await reportGone(reporter, subject);
-  return closed;
-}
-
 /** `changed`: the Node changed in between, or is gone, so the run looks again. */
 type AnnotateOutcome = { readonly kind: 'ok' | 'changed' };
 
@@ -116,7 +104,7 @@ async function changeNode(
   const { deps, reporter, backoff } = context;
   const report = (text: string, isRepeated: boolean): Promise<void> =>
     reportRefusal(reporter, observed, text, isRepeated);
-  const change = { key: node.kind, stored, restsOn: basisValues(observed), report };
+  const change = { key: node.kind, stored, restsOn: observed.restsOn, report };
   const outcome = await backoff.try(change, () => annotate(deps, observed.object, node));
   if (isRefused(outcome)) return rememberRefusal(context, observed, before, outcome);
   if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };

@@ -10,20 +10,12 @@
  * | how long the next try waits if somebody undid the change | `effortAfter` | `rule/node-change.ts` | `apply.ts` |
  */
 import {
-  annotatedPods,
-  announcementsFor,
-  nextInstant,
-  quotedValue,
-  type Announcement,
-  type ObservedProtection,
-} from './rule/announcements.ts';
-import {
+  type AnnotatedNode,
   changeOf,
   isElapsed,
+  type NodeChange,
   protectedUntil,
   retryTimeOf,
-  type AnnotatedNode,
-  type NodeChange,
 } from './rule/node-change.ts';
 import type { GracePeriodRecord } from './record.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
@@ -32,12 +24,21 @@ import { retryNotBefore } from '../../shared/domain/refusal.ts';
 import {
   addDuration,
   earliest,
+  type EpochMs,
   hours,
   latest,
   parseTimestamp,
   seconds,
-  type EpochMs,
 } from '../../shared/domain/time.ts';
+import {
+  annotatedPods,
+  type Announcement,
+  announcementsFor,
+  nextInstant,
+  type ObservedProtection,
+  quotedValue,
+  withAnnouncements,
+} from './rule/announcements.ts';
 
 /** Time within which ends of protections are said together, at the last of them: a node costs one look a second. */
 const REPORTED_TOGETHER_WITHIN = seconds(1);
@@ -152,16 +153,6 @@ function isAnnounced({ about, topic, key }: Announcement, announcedKeys: GracePe
   if (announcedKey === undefined || topic !== 'elapsed') return false;
   const [end, announcedEnd] = [parseTimestamp(key), parseTimestamp(announcedKey)];
   return end !== undefined && announcedEnd !== undefined && end <= announcedEnd;
-}
-
-/** The announced keys with these announcements made. */
-export function withAnnouncements(
-  announcedKeys: GracePeriodRecord['announcedKeys'],
-  made: readonly Announcement[],
-): GracePeriodRecord['announcedKeys'] {
-  const merged = new Map(Object.entries(announcedKeys));
-  for (const { about, topic, key } of made) merged.set(about.uid, { ...merged.get(about.uid), [topic]: key });
-  return Object.fromEntries(merged);
 }
 
 /** Announcements about the node itself. */

@@ -8,14 +8,14 @@ import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-p
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
-import { PROTECTION, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { type EffectiveProtection, PROTECTION } from '../../shared/policies/protection-settings.ts';
 import { basisOf, withoutRefusedRead } from '../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../shared/lifecycle/subject.ts';
 import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { OWNER, type GracePeriodRecord } from './record.ts';
-import { annotatedPods, type Announcement } from './rule/announcements.ts';
-import { withAnnouncements, type GracePeriodObservation } from './decide.ts';
+import { type GracePeriodRecord, OWNER } from './record.ts';
+import { annotatedPods, type Announcement, withAnnouncements } from './rule/announcements.ts';
+import type { GracePeriodObservation } from './decide.ts';
 
 export interface TargetNode {
   readonly name: string;
@@ -32,6 +32,8 @@ export interface ObservedNode {
   readonly protection: EffectiveProtection;
   readonly timedRecord: TimedRecord<GracePeriodRecord>;
   readonly stored: GracePeriodRecord | undefined;
+  /** Values that a change of the Node rests on. */
+  readonly restsOn: readonly unknown[];
   /** Input of the rule. */
   readonly observation: GracePeriodObservation;
 }
@@ -70,6 +72,7 @@ export async function observe(
   if (surroundings === undefined) return { kind: 'nothing' };
   const { pods, protection } = surroundings;
   const { policy, source, observed: observedProtection } = protection;
+  const restsOn = basisValues(object, surroundings);
   const observation: GracePeriodObservation = {
     now: deps.clock.now(),
     node: {
@@ -85,17 +88,13 @@ export async function observe(
     policyName: source,
     observedProtection,
     record: { ...stored, announcedKeys: withAnnouncements(stored?.announcedKeys ?? {}, announcements) },
-    basis: stored?.refusals === undefined ? '' : basisOf(basisValues({ object, pods, protection })),
+    basis: stored?.refusals === undefined ? '' : basisOf(restsOn),
   };
-  return { kind: 'here', observation: { object, pods, protection, timedRecord, stored, observation } };
+  return { kind: 'here', observation: { object, pods, protection, timedRecord, stored, restsOn, observation } };
 }
 
 /** Values that a change of the Node rests on: when any of them differs, a change that was refused is tried at once. */
-export const basisValues = ({
-  object,
-  pods,
-  protection,
-}: Pick<ObservedNode, 'object' | 'pods' | 'protection'>): readonly unknown[] => [
+const basisValues = (object: KubernetesObject, { pods, protection }: Surroundings): readonly unknown[] => [
   object,
   protection,
   pods.map(({ uid, annotations }) => [uid, annotations]),

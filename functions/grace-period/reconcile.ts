@@ -8,14 +8,16 @@ import { aboutSubject, type Subject } from '../../shared/contract/subject.ts';
 import { nodeSubject } from '../../shared/domain/node.ts';
 import { createBackoff, noteRefusedRead, reportWarning } from '../../shared/lifecycle/refusals.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
+import { settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
+import type { GoneSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { orUnavailable } from '../../shared/ports/read-answer.ts';
-import { apply, closeGone } from './apply.ts';
+import { apply } from './apply.ts';
 import type { GracePeriodContext, GracePeriodDeps, ReplaceableRules } from './context.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
 import { observe, type ObservedNode, type TargetNode } from './observe.ts';
 import { GRACE_PERIOD_CODEC, recordIdOf, type GracePeriodRecord } from './record.ts';
+import { reportGone } from './report.ts';
 
 /** The rules that a grace period goes by. */
 export const REPLACEABLE_RULES: ReplaceableRules = { decide };
@@ -80,4 +82,14 @@ export async function reconcileNode(context: ReconcileContext, first: TargetNode
     // The Node is there: it is read before anything that may not be served.
     firstState,
   });
+}
+
+/** Closes the record of a node that is gone. */
+async function closeGone(
+  { reporter }: { readonly reporter: Reporter },
+  { timedRecord, subject }: GoneSubject<GracePeriodRecord>,
+): Promise<Turn> {
+  const closed = await timedRecord.closeNow();
+  if (closed.kind === 'done') await reportGone(reporter, subject);
+  return closed;
 }

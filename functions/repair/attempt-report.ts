@@ -3,19 +3,19 @@
  * end.
  */
 import type { FoundReplacement } from './actions/action.ts';
+import type { End } from './actions/replace.ts';
 import { attemptDetails, describeAct, describeFound, graceEnd, isUnbounded, nextActionsText } from './attempt-words.ts';
 import type { ActResult, DecisionOrigin, PassDeps } from './context.ts';
 import type { Attempt } from './node/attempt-record.ts';
-import type { End } from './actions/replace.ts';
-import { aboutClaim, decisionDetails, metricOf, originOf, OUTCOME_UNKNOWN, rankDetails, warning } from './report.ts';
 import type { ObjectIdentity } from './node/rule/verdict.ts';
-import type { GrantedRepair } from './rule/pool-decision.ts';
 import type { ObservedPool } from './observe.ts';
-import { poolDimension } from './record.ts';
 import { protectedNames } from './pool-settings.ts';
+import { poolDimension } from './record.ts';
+import { aboutClaim, decisionDetails, metricOf, originOf, OUTCOME_UNKNOWN, rankDetails, warning } from './report.ts';
+import type { GrantedRepair } from './rule/pool-decision.ts';
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
-import { aboutNode } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { aboutNode } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import type { RefusalReport } from '../../shared/domain/refusal.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';

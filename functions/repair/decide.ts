@@ -5,7 +5,7 @@
  *
  * | question | function | in | asked by |
  * |---|---|---|---|
- * | what becomes of the pool now, and when its next pass is | `decide`, `spacingAfter` | `decide.ts` | `explained-node.ts`, `reconcile.ts` |
+ * | what becomes of the pool now, and when its next pass is | `decide` | `decide.ts` | `explained-node.ts`, `reconcile.ts` |
  * | what is found of its nodes | `judgePool` | `rule/judged-pool.ts` | `explained-node.ts`, `reconcile.ts` |
  * | what that asks to read | `nextRead`, `nodesToConfirm` | `rule/judged-pool.ts`, `rule/confirmation.ts` | `reconcile.ts` |
  * | what guards count | `guardInputsOf` | `rule/guard-inputs.ts` | `explained-node.ts`, `reconcile.ts` |
@@ -16,80 +16,52 @@
  * | what the record of the pool keeps | `poolAfter` | `rule/pool-decision.ts` | `apply.ts` |
  * | how many terminated nodes are missing | `missingNodesOf` | `rule/missing-nodes.ts` | `report.ts` |
  */
+import type { Incident } from './node/record.ts';
+import { createAttempt, failureOf, newNode, withoutAttempt } from './node/rule/attempt.ts';
 import {
   beingActedUntil,
+  type DueFinding,
   dueVerdictOf,
   hasFailedLaunch,
-  withState,
-  type DueFinding,
-  nodesInFlight,
   isDueFinding,
   type NodeFinding,
+  nodesInFlight,
   type PresentNode,
   type RememberedFinding,
+  withState,
 } from './node/rule/finding.ts';
+import { isBeforeReboot } from './node/rule/ladder.ts';
+import { pauseExpires } from './node/rule/replacement.ts';
+import { type Blocker, FOLLOW_CHECK, type Verdict } from './node/rule/verdict.ts';
+import type { PoolRecord } from './pool-record.ts';
+import { createSlots } from './rule/concurrency-limits.ts';
+import { confirmationBlocker, otherWorkBlocker } from './rule/confirmation.ts';
+import { futilityBlocker } from './rule/futility.ts';
+import type { GuardInputs } from './rule/guard-inputs.ts';
+import { blockedByRecovering, createGuards, type Guards } from './rule/guards.ts';
+import { blockedNode, observedNode } from './rule/not-granted.ts';
 import {
+  type GrantDecision,
   type GrantedRepair,
   nextPoolState,
-  type GrantDecision,
   type PoolDecision,
   type PoolObservation,
   terminationRetentionOf,
 } from './rule/pool-decision.ts';
-import { pauseExpires } from './node/rule/replacement.ts';
-import {
-  withoutAct,
-  withoutCalledOffAttempt,
-  createAttempt,
-  failureOf,
-  newNode,
-  withoutAttempt,
-} from './node/rule/attempt.ts';
-import { createSlots } from './rule/concurrency-limits.ts';
-import { futilityBlocker } from './rule/futility.ts';
-import { confirmationBlocker, otherWorkBlocker } from './rule/confirmation.ts';
-import type { GuardInputs } from './rule/guard-inputs.ts';
-import { blockedByRecovering, createGuards, type Guards } from './rule/guards.ts';
-import { isBeforeReboot, keyOf } from './node/rule/ladder.ts';
 import {
   advanceRamp,
+  countUndoneGrants,
   nextRamp,
   rampAllows,
   rampBlocker,
   rampWakeTime,
-  countUndoneGrants,
   withoutUndoneGrants,
 } from './rule/ramp.ts';
-import type { Incident } from './node/record.ts';
-import type { PoolRecord } from './pool-record.ts';
-import { type Blocker, FOLLOW_CHECK, type Rank, type Verdict } from './node/rule/verdict.ts';
-import {
-  addDuration,
-  type DurationMs,
-  earliest,
-  type EpochMs,
-  minutes,
-  seconds,
-  toDurationMs,
-} from '../../shared/domain/time.ts';
+import { isLaunch, scores, sortByRank } from './rule/rank.ts';
+import { addDuration, earliest, type EpochMs, seconds } from '../../shared/domain/time.ts';
 
 /** The number of nodes that one pass acts on; the others have the next pass. */
 const MAX_ACTS_PER_PASS = 100;
-
-/** A due node gains one in its score for each such time. */
-const AGES_BY = minutes(30);
-
-/** The shortest time between two passes of one pool. */
-export const PASS_SPACING = seconds(1);
-
-/** Two passes are at least three times as far apart as the last one took. */
-const SPACING_BY_DURATION = 3;
-/** Two passes are at least a minute apart while a cluster freeze or a zone outage blocks repairs. */
-const OUTAGE_SPACING = minutes(1);
-
-/** The time until the next pass. @param decision undefined: there was nothing to decide */
-export const spacingAfter = (took: DurationMs, decision?: Pick<PoolDecision, 'isOutage'>): DurationMs =>
-  toDurationMs(Math.max(PASS_SPACING, took * SPACING_BY_DURATION, decision?.isOutage === true ? OUTAGE_SPACING : 0));
 
 /** Grants the repairs that due nodes need, as far as the pool allows. */
 export function decide(observation: PoolObservation): PoolDecision {
@@ -204,41 +176,6 @@ function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly
 const continuesReboot = ({ record, verdict: { action } }: DueFinding): boolean =>
   action.type === 'Reboot' && record?.attempt !== undefined && isBeforeReboot(record.attempt);
 
-/** The number of launches for the node, if the next one has failed in this incident already. */
-function failedLaunchesOf(finding: DueFinding): number {
-  const { record, verdict } = finding;
-  const isSkipped = record?.incident?.skippedLaunches?.includes(keyOf(verdict.action)) === true;
-  return isLaunch(finding) && isSkipped ? (record.launched ?? 0) : 0;
-}
-
-/** Whether a new NodeClaim is asked for. */
-const isLaunch = ({ verdict: { action, unfinished } }: DueFinding): boolean =>
-  action.type === 'Replace' && unfinished === undefined;
-
-/**
- * Orders due nodes by their score: the dense rank of priority among those that are due, and one more for each half hour
- * that a node has been due, whatever blocked it. Nodes with equal scores are ordered by health, the less healthy first,
- * then by name. After a failed launch, a node ranks behind nodes with fewer launches: without capacity for its
- * replacement it would keep the slots of the pool.
- */
-export function sortByRank(dueFindings: readonly DueFinding[], now: EpochMs): readonly DueFinding[] {
-  const score = scores(dueFindings, now);
-  return dueFindings.toSorted(
-    (a, b) =>
-      failedLaunchesOf(a) - failedLaunchesOf(b) ||
-      score(b) - score(a) ||
-      b.verdict.severity - a.verdict.severity ||
-      (a.node.name < b.node.name ? -1 : 1),
-  );
-}
-
-function scores(dueFindings: readonly DueFinding[], now: EpochMs): (due: DueFinding) => number {
-  const all = new Set(dueFindings.map(({ verdict }) => verdict.entryPolicy.priority));
-  const priorities = [...all].toSorted((a, b) => a - b);
-  return ({ verdict: { entryPolicy, dueSince } }) =>
-    priorities.indexOf(entryPolicy.priority) + (now - dueSince) / AGES_BY;
-}
-
 function inIncident(finding: DueFinding, incident: Incident, pool: string | undefined): RememberedFinding {
   return { ...finding, record: { ...(finding.record ?? newNode(finding.node.name, pool)), incident } };
 }
@@ -277,28 +214,4 @@ function grantedNode(
     finding: withState({ ...finding, record: next, verdict }),
     granted: { ...created, finding, record: next, rank, isContinued },
   };
-}
-
-/** The finding of a due node that its pool blocks. */
-export function blockedNode(finding: DueFinding, blocker: Blocker, rank: Rank): PresentNode {
-  const { record } = finding;
-  const { dueCondition } = finding.verdict;
-  const { message, until: nextLookTime } = blocker;
-  const verdict: Verdict = { kind: 'blockedByPool', node: finding.node, blocker, dueCondition, message, rank };
-  // A node that was drained for its reboot is uncordoned meanwhile.
-  if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
-    const opened = withoutCalledOffAttempt(withoutAct(record, record.attempt), record.attempt);
-    return withState({ ...finding, record: opened, verdict, nextLookTime, attemptState: 'failed' });
-  }
-  // The annotation of an earlier attempt is taken back while the node is blocked.
-  const hasUselessLeftovers = finding.hasUselessLeftovers || record?.leftovers?.annotation !== undefined;
-  return withState({ ...finding, verdict, nextLookTime, hasUselessLeftovers });
-}
-
-/** Says what would be done if the mode were Enforce. */
-export function observedNode(finding: DueFinding, now: EpochMs): PresentNode {
-  const { laterActions, message } = finding.verdict;
-  const { attempt } = createAttempt(finding, now);
-  const verdict: Verdict = { kind: 'wouldRepair', node: finding.node, attempt, laterActions, message };
-  return withState({ ...finding, verdict, nextLookTime: addDuration(now, FOLLOW_CHECK) });
 }

@@ -3,16 +3,16 @@
  * next one (`shared/lifecycle/coalesce.ts`), which keeps them while they wait.
  */
 import type { PassDeps } from './context.ts';
-import { PASS_SPACING } from './decide.ts';
 import { OWNER } from './common/context.ts';
 import { POOL_CODEC, poolRecordId } from './record.ts';
 import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import { answer } from './node/attempt-record.ts';
 import { mergeRequests, type PassRequest, type PassRequests } from './rule/pass-requests.ts';
+import type { PoolDecision } from './rule/pool-decision.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { readJson } from '../../shared/domain/json.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
+import { type DurationMs, type EpochMs, minutes, seconds, toDurationMs } from '../../shared/domain/time.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { createReportNotServed, NOT_SERVED_CHECK, notServedText } from '../../shared/cluster/not-served.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
@@ -48,6 +48,18 @@ export interface Passes {
 }
 
 const PREFIX = 'pass/';
+
+/** The shortest time between two passes of one pool. */
+export const PASS_SPACING = seconds(1);
+
+/** Two passes are at least three times as far apart as the last one took. */
+const SPACING_BY_DURATION = 3;
+/** Two passes are at least a minute apart while a cluster freeze or a zone outage blocks repairs. */
+const OUTAGE_SPACING = minutes(1);
+
+/** The time until the next pass. @param decision undefined: there was nothing to decide */
+export const spacingAfter = (took: DurationMs, decision?: Pick<PoolDecision, 'isOutage'>): DurationMs =>
+  toDurationMs(Math.max(PASS_SPACING, took * SPACING_BY_DURATION, decision?.isOutage === true ? OUTAGE_SPACING : 0));
 
 /** The object that carries Events about a pool. @param type its definition has those of the nodes without a NodePool */
 export const eventSubjectOf = (

@@ -4,10 +4,10 @@
  */
 import { apply } from './apply.ts';
 import type { PassDeps, ReplaceableRules } from './context.ts';
-import { decide, PASS_SPACING, spacingAfter } from './decide.ts';
+import { decide } from './decide.ts';
 import { decideNode, judgeNode } from './node/decide.ts';
 import { observe, type ObservedPool, observeLimits, readMore } from './observe.ts';
-import { eventSubjectOf, poolSubject, readRequests, wouldPassAct } from './pass-queue.ts';
+import { eventSubjectOf, PASS_SPACING, poolSubject, readRequests, spacingAfter, wouldPassAct } from './pass-queue.ts';
 import { NEW_POOL } from './pool-record.ts';
 import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, poolText } from './record.ts';
 import { nodesToConfirm } from './rule/confirmation.ts';
@@ -29,7 +29,7 @@ import { orUnavailable } from '../../shared/ports/read-answer.ts';
 export const REPLACEABLE_RULES: ReplaceableRules = { decide, judgeNode, decideNode };
 
 /** One pass of a pool. Answers how long the next pass waits. */
-export async function runPass(
+export async function reconcilePool(
   deps: PassDeps,
   pool: string | undefined,
   requests: readonly RoundRequest[],

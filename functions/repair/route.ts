@@ -6,9 +6,9 @@
 import { parseDrainCompleted } from './actions/drain.ts';
 import type { ReplaceableRules } from './context.ts';
 import { checkReservations, isReservations } from './reservation-record.ts';
-import { REPLACEABLE_RULES, runPass } from './reconcile.ts';
+import { reconcilePool, REPLACEABLE_RULES } from './reconcile.ts';
 import type { PolicyStatusDeps } from './policy-status/context.ts';
-import { policyChanged, statusTimers, surroundingsChanged } from './policy-status/reconcile.ts';
+import { policyChanged, statusTimers, surroundingsChanged } from './policy-status/wake-ups.ts';
 import { OWNER, type RepairDeps } from './common/context.ts';
 import { reportNodePool, reportPolicy } from './settings-faults.ts';
 import {
@@ -39,7 +39,7 @@ export function createReconciler(ports: RepairDeps, rules: Partial<ReplaceableRu
   const reporter = createReporter(OWNER, ports);
   const status: PolicyStatusDeps = { ...ports, reporter, repairCountsOf: pool => repairCountsOf(ports, pool) };
   const repairsChanged = (urgency: 'count' | 'zero'): Promise<void> => surroundingsChanged(status, urgency);
-  const passes = createPasses({ ...ports, ...REPLACEABLE_RULES, ...rules, reporter, repairsChanged }, runPass);
+  const passes = createPasses({ ...ports, ...REPLACEABLE_RULES, ...rules, reporter, repairsChanged }, reconcilePool);
   const settings = settingsRounds({ ...ports, passes });
   const deps: Deps = { ...ports, ...status, passes, settings };
   const timers: readonly WakeUpRoute[] = [

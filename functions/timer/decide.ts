@@ -11,19 +11,14 @@ import {
 
 /**
  * Time ahead that a sweep covers. The tick comes every 60 s: half a minute more hands over each record before it is due. Where a tick is
- * skipped, a record may be 30 s late.
+ * skipped, a record may be 30 s late. There is no bound behind: overdue records always return.
  */
-const SWEEP_AHEAD = seconds(90);
+export const SWEEP_AHEAD = seconds(90);
 /**
  * Time after it is due for which a record is left to the wake-up that its owner sent: both at once would run the owner twice. After a lost
  * message the next sweep sends another.
  */
 const OWN_WAKE_UP_ARRIVES_WITHIN = seconds(30);
-
-/** The instant up to which records are looked at in the sweep at `now`. There is no lower bound: overdue ones always return. */
-export function sweepHorizon(now: EpochMs): EpochMs {
-  return addDuration(now, SWEEP_AHEAD);
-}
 
 export type SweepDecision =
   /** Send a wake-up that arrives after `delay`. */
@@ -39,9 +34,4 @@ export function decide(
   const { nextWakeTime, hasOwnMessage = false } = due;
   if (hasOwnMessage && !isDue(now, addDuration(nextWakeTime, OWN_WAKE_UP_ARRIVES_WITHIN))) return { kind: 'leave' };
   return { kind: 'wake', delay: toDurationMs(Math.max(0, durationBetween(now, nextWakeTime))) };
-}
-
-/** Lateness of the oldest record; zero when none is overdue. */
-export function oldestOverdue(now: EpochMs, nextWakeTimes: readonly EpochMs[]): DurationMs {
-  return toDurationMs(Math.max(0, ...nextWakeTimes.map(time => durationBetween(time, now))));
 }

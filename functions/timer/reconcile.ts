@@ -4,11 +4,18 @@
  * nothing is remembered between sweeps, except which unreadable entries were parked.
  */
 import { METRICS } from '../../shared/contract/metrics.ts';
-import { addDuration, hours, toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  durationBetween,
+  hours,
+  toDurationMs,
+  type DurationMs,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 import { joinFailures, messageOf } from '../../shared/errors.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { UnreadableDueRecord } from '../../shared/ports/record-store.ts';
-import { decide, oldestOverdue, sweepHorizon } from './decide.ts';
+import { decide, SWEEP_AHEAD } from './decide.ts';
 
 export type TimerDeps = Pick<
   FunctionDeps,
@@ -43,7 +50,7 @@ async function sweepShard(
   attempt: (work: Promise<void>) => Promise<void>,
 ): Promise<DurationMs> {
   const { dueIndex, clock } = deps;
-  const horizon = sweepHorizon(clock.now());
+  const horizon = addDuration(clock.now(), SWEEP_AHEAD);
   let oldest: EpochMs | undefined;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES_PER_SHARD; page++) {
@@ -61,7 +68,7 @@ async function sweepShard(
     cursor = due.cursor;
     if (cursor === undefined) break;
   }
-  return oldestOverdue(clock.now(), oldest === undefined ? [] : [oldest]);
+  return toDurationMs(oldest === undefined ? 0 : Math.max(0, durationBetween(oldest, clock.now())));
 }
 
 type Sendings = Parameters<TimerDeps['wakeUps']['send']>[0];

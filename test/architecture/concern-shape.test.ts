@@ -69,6 +69,38 @@ describe.each(Object.entries(PARTS))('%s', (part, without) => {
   });
 });
 
+/** What a file of a role exports beside types and constants. */
+const EXPORTS: Readonly<Record<string, RegExp>> = {
+  decide: /^decide(?:[A-Z]\w*)?$/,
+  apply: /^apply$/,
+  reconcile: /^reconcile[A-Z]\w*$/,
+};
+const CONSTANT = /^[A-Z][A-Z0-9_]*$/;
+/** What else some export. */
+const OTHER_EXPORTS: Readonly<Record<string, readonly string[]>> = {
+  'functions/drain/decide.ts': ['isCustomDrain', 'isLeftToCustomResource', 'podCriteriaOf'],
+  // A pass judges a node by its record, and before an act by its state alone: that is `decideNode`.
+  'functions/repair/node/decide.ts': ['judgeNode'],
+  // Its loop is over all records that are due.
+  'functions/timer/reconcile.ts': ['sweep'],
+};
+
+describe('what stands beside the one function of a role', () => {
+  const files = Object.keys(EXPORTS).flatMap(role =>
+    sources.filter(file => file.startsWith('functions/') && basename(file) === `${role}.ts`),
+  );
+  const otherExportsOf = (file: string): readonly string[] =>
+    [...read(file).matchAll(/^export (?:async )?(?:const|let|function\*?|class) (\w+)/gm)]
+      .map(([, name = '']) => name)
+      .filter(name => !CONSTANT.test(name) && EXPORTS[basename(file, '.ts')]?.test(name) !== true);
+
+  it('is found', () => expect(files.length).toBeGreaterThan(20));
+
+  it.each(files)('%s has types and constants alone', file => {
+    expect(otherExportsOf(file).toSorted()).toEqual(OTHER_EXPORTS[file] ?? []);
+  });
+});
+
 describe('the rules that mutants may replace', () => {
   const declaring = (declaration: RegExp): readonly string[] => sources.filter(file => declaration.test(read(file)));
 

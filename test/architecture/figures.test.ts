@@ -28,9 +28,9 @@ const COUNTED: readonly (readonly [name: string, files: RegExp])[] = [
 ];
 const sumOf = (files: readonly string[]): number => files.reduce((sum, file) => sum + linesOf(file), 0);
 /** Files of its own concern that a node condition enters (ADR 0050). */
-const MAX_FILES = 40;
+const MAX_FILES = 41;
 /** The same of the whole product. */
-const MAX_FILES_IN_ALL = 86;
+const MAX_FILES_IN_ALL = 87;
 
 describe('what a reader must read', () => {
   it.each(sources.filter(file => /^functions\/.*\/(route|reconcile)\.ts$/.test(file)))('%s is short', file => {

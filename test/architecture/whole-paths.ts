@@ -58,7 +58,7 @@ const config = (toml: string): KubernetesManifest => ({
 export const WHOLE_PATHS: readonly FollowedPath[] = [
   {
     heading: 'A node condition becomes a deleted NodeClaim',
-    most: 137,
+    most: 138,
     follow: () =>
       follow(
         [

@@ -151,7 +151,7 @@ describe('a pass', () => {
   );
 
   it('is a look of repair at a whole NodePool: nothing else has the word in its name', () => {
-    const owners = ['context', 'decide', 'pass-queue', 'reconcile', 'rule/pass-requests', 'wake-ups'].map(
+    const owners = ['context', 'pass-queue', 'rule/pass-requests', 'wake-ups'].map(
       name => `functions/repair/${name}.ts`,
     );
     expect(named.toSorted()).toEqual(owners);

@@ -1,34 +1,19 @@
-/** The rule of one FinalizerRule: whether a finalizer of its own keeps it, and when it goes. Pure: no I/O, no clock. */
-import { listed } from '../../../shared/domain/cut-text.ts';
+/**
+ * The rule of one FinalizerRule: whether a finalizer of its own keeps it, and when it goes. Pure: no I/O, no clock.
+ *
+ * | question | function | in | asked by |
+ * |---|---|---|---|
+ * | what the FinalizerRule needs now | `decide` | `decide.ts` | `reconcile.ts` |
+ * | whether one that is being deleted goes | `decideRelease` | `decide.ts` | `finalizer.ts` |
+ * | what it cleans up | `cleanUpOf` | `rule/acceptance.ts` | `finalizer-rule-set.ts`, `wake-ups.ts` |
+ * | which objects carry its finalizer, in words | `countedNames` | `rule/counted-names.ts` | `status.ts` |
+ */
+import { cleanUpOf, type FinalizerRuleAcceptance, type FinalizerRuleInForce } from './rule/acceptance.ts';
+import { countedNames } from './rule/counted-names.ts';
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
-import { qualifiedName, type KubernetesObject, type ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
-import { addDuration, isDue, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-
-export interface FinalizerRuleInForce {
-  readonly object: KubernetesObject;
-  readonly rule: FinalizerRule;
-  /** Whether its finalizer is put on objects that do not carry it: a FinalizerRule in conflict does not, nor one that is refused. */
-  readonly addsFinalizer: boolean;
-  /**
-   * The FinalizerRule has a finalizer of its own. Without one it could go before its objects, so nothing is held before it is put on, or was refused.
-   */
-  readonly hasOwnFinalizer: boolean;
-  /** The kind as the API server serves it; undefined until the forwarder watches it. */
-  readonly type: ResourceType | undefined;
-}
-
-/** The standing of a FinalizerRule among all. */
-export type FinalizerRuleAcceptance =
-  | { readonly kind: 'inForce'; readonly value: FinalizerRuleInForce }
-  /** `cleansUp`: objects that carry its finalizer are still cleaned up by it. Absent: its clean-up or name cannot be used. */
-  | { readonly kind: 'invalid'; readonly message: string; readonly cleansUp: FinalizerRuleInForce | undefined }
-  /** An older FinalizerRule has the kind. */
-  | { readonly kind: 'conflict'; readonly olderFinalizerRule: string; readonly cleansUp: FinalizerRuleInForce };
-
-/** The clean-up of the objects that carry the FinalizerRule's finalizer; undefined: there is none. */
-export const cleanUpOf = (acceptance: FinalizerRuleAcceptance): FinalizerRuleInForce | undefined =>
-  acceptance.kind === 'inForce' ? acceptance.value : acceptance.cleansUp;
+import { addDuration, type EpochMs, isDue, minutes, toTimestamp } from '../../../shared/domain/time.ts';
 
 export type FinalizerRuleDecision =
   /** The FinalizerRule's own finalizer is put on, before any object carries the one that it names. */
@@ -130,10 +115,4 @@ function reasonOf({ objectsWithFinalizer, rule }: ReleaseObservation, settled: E
       };
     }
   }
-}
-
-/** Counts and names objects: `3 objects (prod/a, prod/b, c)`. */
-export function countedNames(objects: readonly KubernetesObject[]): string {
-  const names = objects.map(({ metadata }) => qualifiedName(metadata)).toSorted();
-  return `${names.length} ${names.length === 1 ? 'object' : 'objects'} (${listed(names)})`;
 }

@@ -5,7 +5,7 @@ import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { objectsOf } from '../../../shared/ports/read-answer.ts';
-import { cleanUpOf, type FinalizerRuleAcceptance, type FinalizerRuleInForce } from './decide.ts';
+import { cleanUpOf, type FinalizerRuleAcceptance, type FinalizerRuleInForce } from './rule/acceptance.ts';
 
 /** Finalizer on a FinalizerRule: while objects carry the finalizer that it names, it does not go. */
 export const FINALIZER_RULE_FINALIZER = 'curfew.dev/finalizer-rule';

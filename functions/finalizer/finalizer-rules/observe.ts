@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
-import type { FinalizerRuleAcceptance } from './decide.ts';
+import type { FinalizerRuleAcceptance } from './rule/acceptance.ts';
 import { closeFinalizerRuleRecord, type FinalizerRuleRecord } from './record.ts';
 import { acceptanceOf, loadFinalizerRules } from './finalizer-rule-set.ts';
 

@@ -5,7 +5,8 @@ import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { statedFinalizerOf } from '../../../shared/contract/finalizer-rule-schema.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { orUnavailable } from '../../../shared/ports/read-answer.ts';
-import { countedNames, type FinalizerRuleAcceptance } from './decide.ts';
+import { countedNames } from './rule/counted-names.ts';
+import type { FinalizerRuleAcceptance } from './rule/acceptance.ts';
 import { isLater } from './record.ts';
 
 /** Field in the status of a FinalizerRule: time when the forwarder found the state that the condition `Watching` shows. */

@@ -4,14 +4,14 @@
  */
 import { OWNER } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
-import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { type KubernetesObject, subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { seconds } from '../../../shared/domain/time.ts';
 import type { RoundTargets } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/policies/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { cleanUpOf, type FinalizerRuleInForce } from './decide.ts';
+import { cleanUpOf, type FinalizerRuleInForce } from './rule/acceptance.ts';
 import { isNotServed } from '../../../shared/custom-resource/not-served.ts';
-import { carriesFinalizer, loadFinalizerRules, acceptanceOf } from './finalizer-rule-set.ts';
+import { acceptanceOf, carriesFinalizer, loadFinalizerRules } from './finalizer-rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 

@@ -8,13 +8,15 @@ import { addDuration, isAhead } from '../../../shared/domain/time.ts';
 import { isRefused } from '../../../shared/lifecycle/refusals.ts';
 import { anotherTurn, DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { releaseCall, reserveCall } from './call-rate.ts';
-import { callCleanUp, clearDegraded, awaitsAnswer, saveAnswer } from './clean-up.ts';
+import { awaitsAnswer, callCleanUp, clearDegraded, saveAnswer } from './clean-up.ts';
 import type { ObjectContext, ObjectRunContext } from './context.ts';
-import { isPastRelease, isReportedOrphan, LEDGER_CHECK, type ObjectDecision } from './decide.ts';
+import { isPastRelease } from './rule/deadline.ts';
+import { isReportedOrphan } from './rule/entry.ts';
+import { LEDGER_CHECK, type ObjectDecision } from './decide.ts';
 import { addFinalizer, removeFinalizer } from './finalizer.ts';
 import { nextEntry, noteDown, noteOrphan, saveEntry, TAKE_OVER_AFTER } from './ledger.ts';
 import type { FoundObject, ObservedObject } from './observe.ts';
-import { storedPhaseOf, type LedgerEntry } from './record.ts';
+import { type LedgerEntry, storedPhaseOf } from './record.ts';
 import { reportLateSuccess, reportObject, reportOrphan, reportOverdue } from './report.ts';
 
 /** A decision about an object of the cluster and its entry in the ledger. */

@@ -3,14 +3,14 @@ import { OWNER } from '../common/context.ts';
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, hours, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, type EpochMs, hours } from '../../../shared/domain/time.ts';
 import { CONTENDED, RetryableError } from '../../../shared/errors.ts';
-import { checkedCodec, storedUnder, readRecord, type RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { checkedCodec, readRecord, type RecordCodec, storedUnder } from '../../../shared/lifecycle/record-codec.ts';
 import { anotherTurn, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../../shared/ports/record-store.ts';
-import { type CallQueue, withoutCall, type reserveCallTime as ReserveCallTime } from './rule/call-queue.ts';
-import type { FinalizerRuleInForce } from '../finalizer-rules/decide.ts';
+import { type CallQueue, type reserveCallTime as ReserveCallTime, withoutCall } from './rule/call-queue.ts';
+import type { FinalizerRuleInForce } from '../finalizer-rules/rule/acceptance.ts';
 
 /** The stored queue; version 1 had no `callEndTimes`. */
 const schema = z.object({

@@ -6,36 +6,20 @@
  * | what the object needs now | `decide` | `decide.ts` | `reconcile.ts` |
  * | when its clean-up is called | `reserveCallTime` | `rule/call-queue.ts` | `reconcile.ts` |
  */
-import { notRestoredBefore, type Effort } from '../../../shared/domain/effort.ts';
-import type { FinalizerRule, RateLimit } from '../../../shared/domain/finalizer-rule.ts';
-import { inboxReadTime, isLateLook, RUN_ENDS_WITHIN } from '../../../shared/domain/run-end.ts';
+import { deadlineOf, isCallOwed, releaseTime } from './rule/deadline.ts';
+import { isReportedOrphan, isUnderWay, nextCallTime, type ObservedEntry } from './rule/entry.ts';
+import { notRestoredBefore } from '../../../shared/domain/effort.ts';
+import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
+import { isLateLook } from '../../../shared/domain/run-end.ts';
 import {
   addDuration,
+  type DurationMs,
   earliest,
+  type EpochMs,
   hours,
   isDue,
   minutes,
-  retryWait,
-  type DurationMs,
-  type EpochMs,
 } from '../../../shared/domain/time.ts';
-
-/** The object's entry in the ledger. `callTime`: when its call may be made, by the queue of the FinalizerRule; `effort`: the finalizer was put back. */
-export type ObservedEntry = { readonly effort?: Effort } &
-  /** With a `callTime`: the object has queued since `time`. */
-  (
-    | { readonly phase: 'finalizerAdded'; readonly time: EpochMs; readonly callTime?: EpochMs }
-    /** A call was noted down then, or a worker has been at it since then. */
-    | { readonly phase: 'intended' | 'pending'; readonly time: EpochMs }
-    | {
-        readonly phase: 'failed' | 'orphaned';
-        readonly time: EpochMs;
-        readonly attempts: number;
-        readonly callTime?: EpochMs;
-        readonly unreported?: true;
-      }
-    | { readonly phase: 'cleaned' }
-  );
 
 export interface ObservedState {
   readonly hasFinalizer: boolean;
@@ -79,16 +63,11 @@ export type ObjectDecision<Entry extends ObservedEntry = ObservedEntry, State ex
 
 /** Time between looks at an object that lives, and at an orphan. */
 export const LEDGER_CHECK = hours(24);
-/** Time after which a worker that has not answered is asked again, with the same key. */
-const WORKER_RETRY_AFTER = minutes(10);
 /** Time between looks for an object that waits for its clean-up while it is not served. */
 const UNSEEN_OBJECT_CHECK = minutes(5);
 
 /** Time after which somebody should look where there is no deadline, as at a termination. */
 const OVERDUE_WITHOUT_DEADLINE = hours(24);
-
-const isUnderWay = (entry: ObservedEntry): boolean =>
-  entry.phase === 'finalizerAdded' ? entry.callTime !== undefined : entry.phase !== 'orphaned';
 
 /**
  * Decides about an object. The finalizer goes after the clean-up has succeeded, at the deadline of a FinalizerRule with `onDeadline: Release`, or
@@ -143,55 +122,4 @@ export function decide<Entry extends ObservedEntry, State extends ObservedState>
   const isOverdue = isDue(now, overdueTime);
   const endAhead = end === undefined || isDue(now, end) ? undefined : end;
   return { kind: 'wait', entry, until: earliest(next, isOverdue ? endAhead : overdueTime), isOverdue };
-}
-
-/** Time when the deadline releases the object. A worker that was asked after it has as long to answer as a message may wait in the inbox. */
-const releaseTime = (entry: ObservedEntry | undefined, deadline: EpochMs): EpochMs =>
-  entry?.phase === 'pending' && entry.time > deadline ? inboxReadTime(entry.time) : deadline;
-
-/** Whether the deadline that releases the object has passed. */
-export function isPastRelease({ now, rule, object }: ObjectObservation): boolean {
-  if (rule.onDeadline === 'Keep' || object === 'notServed' || object?.deletionTime === undefined) return false;
-  const deadline = deadlineOf(rule, object.deletionTime);
-  return deadline !== undefined && isDue(now, deadline);
-}
-
-const deadlineOf = ({ deadline }: FinalizerRule, deletionTime: EpochMs): EpochMs | undefined =>
-  deadline === undefined ? undefined : addDuration(deletionTime, deadline);
-
-/** Whether it was reported that the object went without its clean-up. */
-export const isReportedOrphan = (entry: { readonly phase: string; readonly unreported?: true }): boolean =>
-  entry.phase === 'orphaned' && entry.unreported !== true;
-
-/**
- * Whether Curfew itself is late: a call that was due before the deadline has not been made, or its answer is not there yet. The object is not
- * released before (I1).
- */
-function isCallOwed(
-  entry: ObservedEntry | undefined,
-  next: EpochMs | undefined,
-  deadline: EpochMs,
-  now: EpochMs,
-): boolean {
-  if (entry === undefined || next === undefined || isDue(deadline, next)) return true;
-  if (entry.phase === 'finalizerAdded') return entry.time > deadline;
-  return entry.phase === 'intended' && !isDue(now, next);
-}
-
-/** Time when the next call may be made; undefined: now. */
-function nextCallTime(
-  entry: Exclude<ObservedEntry, { readonly phase: 'cleaned' }>,
-  { longestBackoff }: RateLimit,
-): EpochMs | undefined {
-  switch (entry.phase) {
-    case 'finalizerAdded':
-      return entry.callTime;
-    case 'intended':
-      return addDuration(entry.time, RUN_ENDS_WITHIN);
-    case 'pending':
-      return addDuration(entry.time, WORKER_RETRY_AFTER);
-    case 'failed':
-    case 'orphaned':
-      return entry.callTime ?? addDuration(entry.time, retryWait(entry.attempts, longestBackoff));
-  }
 }

@@ -5,13 +5,14 @@
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
-import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, hours, isReportDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import { type KubernetesObject, parseApiVersion } from '../../../shared/domain/kubernetes-object.ts';
+import { addDuration, type EpochMs, hours, isReportDue, minutes } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE, PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { updateRecord, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { type TimedRecord, updateRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { orUnavailable } from '../../../shared/ports/read-answer.ts';
-import { isReportedOrphan, LEDGER_CHECK } from './decide.ts';
+import { isReportedOrphan } from './rule/entry.ts';
+import { LEDGER_CHECK } from './decide.ts';
 import { objectOrNotServed } from '../../../shared/custom-resource/not-served.ts';
 import { awaitsAnswer } from './clean-up.ts';
 import type { WorkerAnswer } from './context.ts';

@@ -12,7 +12,7 @@ import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ObjectObservation, ObservedState } from './decide.ts';
 import { objectOrNotServed } from '../../../shared/custom-resource/not-served.ts';
 import type { LedgerEntry } from './record.ts';
-import type { FinalizerRuleInForce } from '../finalizer-rules/decide.ts';
+import type { FinalizerRuleInForce } from '../finalizer-rules/rule/acceptance.ts';
 import { carriesFinalizer } from '../finalizer-rules/finalizer-rule-set.ts';
 
 /** The object, with the fields that the rule reads. */

@@ -1,26 +1,19 @@
-/** The rule of instances that may have been left behind, and of their entries in the ledger. Pure: no I/O, no clock. */
-import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+/**
+ * The rule of instances that may have been left behind, and of their entries in the ledger. Pure: no I/O, no clock.
+ *
+ * | question | function | in | asked by |
+ * |---|---|---|---|
+ * | what becomes of an instance and its entry | `decide` | `decide.ts` | `reconcile.ts` |
+ * | which instances of a list are looked at | `orphanCandidates` | `rule/candidates.ts` | `wake-ups.ts` |
+ */
+import { addDuration, type EpochMs, hours, isDue, minutes } from '../../../shared/domain/time.ts';
 
 /** Time between reports of a possible orphan, which is looked at on its own this often. */
 export const ORPHAN_CHECK = hours(24);
 /** Time after which a question that EC2 or the API server did not answer is asked again. */
 const NO_ANSWER_CHECK = minutes(5);
-/** Time that Karpenter gives an instance to become a Node; then it ends it itself. */
-const REGISTRATION_TIMEOUT = minutes(15);
-
 /** The object of the cluster that has an instance. `unknown`: NodeClaims are not served, so nothing follows from their absence (I6). */
 export type InstanceOwner = 'NodeClaim' | 'Node' | 'nothing' | 'unknown';
-
-/** The instances of a list that nothing in the cluster has, and that are old enough for it. Each is looked at by itself before it is reported. */
-export function orphanCandidates<Instance extends { readonly providerID: string; readonly launchTime: EpochMs }>(
-  now: EpochMs,
-  instances: readonly Instance[],
-  owned: ReadonlySet<string | undefined>,
-): readonly Instance[] {
-  return instances.filter(
-    ({ providerID, launchTime }) => !owned.has(providerID) && isDue(now, addDuration(launchTime, REGISTRATION_TIMEOUT)),
-  );
-}
 
 /** The instance, as a look found it. `state` is EC2's word. */
 export type FoundInstance =

@@ -3,10 +3,10 @@
  * are woken one by one, each a while later: what Karpenter collects by itself, or what is just ending, is gone by then. Nothing is ever ended
  * here (I4), and nothing is reported when a list is incomplete (I6): the call throws, and the message is retried.
  */
-import { OWNER, type FinalizerDeps } from '../common/context.ts';
+import { type FinalizerDeps, OWNER } from '../common/context.ts';
 import { minutes } from '../../../shared/domain/time.ts';
 import { listOwnedInstances } from './observe.ts';
-import { orphanCandidates } from './decide.ts';
+import { orphanCandidates } from './rule/candidates.ts';
 import { instanceSubject } from './record.ts';
 
 /** Delay of the second look: Karpenter collects instances without a NodeClaim every two minutes. */

@@ -2,17 +2,18 @@
  * Announcements, as Events, about the protection of a pod at an instant. Pure, and the same whenever it is asked: the caller remembers what was
  * said and leaves that out.
  */
+import type { GracePeriodRecord } from '../record.ts';
 import { quoteCut } from '../../../shared/domain/cut-text.ts';
 import { formatDuration } from '../../../shared/domain/go-duration.ts';
 import { DO_NOT_DISRUPT_ANNOTATION, isFinished, isTerminating, type PodView } from '../../../shared/domain/pod.ts';
 import {
   isActive,
   parseDoNotDisrupt,
-  protectionOf,
   type Protection,
+  protectionOf,
   type ProtectionPolicy,
 } from '../../../shared/domain/protection.ts';
-import { addDuration, isDue, toDurationMs, toExactTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, type EpochMs, isDue, toDurationMs, toExactTimestamp } from '../../../shared/domain/time.ts';
 
 /** Topic of an Event: one Event reason each. */
 export type AnnouncementTopic = 'invalid' | 'capped' | 'until' | 'expiring' | 'elapsed' | 'notOurs' | 'observed';
@@ -156,3 +157,13 @@ const SHOWN_CHARS = 64;
 
 /** A value as it stands in messages: quoted, and cut when it is long. */
 export const quotedValue = (value: string): string => quoteCut(value, SHOWN_CHARS);
+
+/** The announced keys with these announcements made. */
+export function withAnnouncements(
+  announcedKeys: GracePeriodRecord['announcedKeys'],
+  made: readonly Announcement[],
+): GracePeriodRecord['announcedKeys'] {
+  const merged = new Map(Object.entries(announcedKeys));
+  for (const { about, topic, key } of made) merged.set(about.uid, { ...merged.get(about.uid), [topic]: key });
+  return Object.fromEntries(merged);
+}

@@ -5,9 +5,11 @@ import {
   decideRelease,
   type ObjectsWithFinalizer,
   type ReleaseObservation,
-  type FinalizerRuleAcceptance,
-  type FinalizerRuleInForce,
 } from '../../../../functions/finalizer/finalizer-rules/decide.ts';
+import type {
+  FinalizerRuleAcceptance,
+  FinalizerRuleInForce,
+} from '../../../../functions/finalizer/finalizer-rules/rule/acceptance.ts';
 import type { FinalizerRule } from '../../../../shared/domain/finalizer-rule.ts';
 import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { RUN_ENDS_WITHIN } from '../../../../shared/domain/run-end.ts';

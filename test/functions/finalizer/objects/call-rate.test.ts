@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { reserveCall } from '../../../../functions/finalizer/objects/call-rate.ts';
 import { reserveCallTime } from '../../../../functions/finalizer/objects/rule/call-queue.ts';
-import type { FinalizerRuleInForce } from '../../../../functions/finalizer/finalizer-rules/decide.ts';
-import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
+import type { FinalizerRuleInForce } from '../../../../functions/finalizer/finalizer-rules/rule/acceptance.ts';
+import { addDuration, type EpochMs, minutes, seconds } from '../../../../shared/domain/time.ts';
 import type { NewRecord, StoredRecord } from '../../../../shared/ports/record-store.ts';
 import { at } from '../../../builders/repair.ts';
 

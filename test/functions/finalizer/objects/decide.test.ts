@@ -1,14 +1,14 @@
 /** What one object of a FinalizerRule needs. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isPastRelease } from '../../../../functions/finalizer/objects/rule/deadline.ts';
+import type { ObservedEntry } from '../../../../functions/finalizer/objects/rule/entry.ts';
 import {
   decide as decideObject,
-  isPastRelease,
-  type ObservedEntry,
-  type ObservedState,
   type ObjectObservation,
+  type ObservedState,
 } from '../../../../functions/finalizer/objects/decide.ts';
-import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
+import { addDuration, type EpochMs, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { at } from '../../../builders/repair.ts';
 
 const NOW = at('2024-11-01T15:00:00Z');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { orphanCandidates } from '../../../../functions/finalizer/orphans/rule/candidates.ts';
 import {
-  orphanCandidates,
   decide,
   type FoundInstance,
   type InstanceOwner,
@@ -9,12 +9,12 @@ import {
 } from '../../../../functions/finalizer/orphans/decide.ts';
 import {
   addDuration,
+  type DurationMs,
   hours,
   minutes,
   seconds,
   toDurationMs,
   toEpochMs,
-  type DurationMs,
 } from '../../../../shared/domain/time.ts';
 import { at } from '../../../builders/repair.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { policyChanged, statusDue, surroundingsChanged } from '../../../../functions/repair/policy-status/reconcile.ts';
+import { policyChanged, statusDue, surroundingsChanged } from '../../../../functions/repair/policy-status/wake-ups.ts';
 import type { PolicyStatusDeps } from '../../../../functions/repair/policy-status/context.ts';
 import { repairCountsOf } from '../../../../functions/repair/pass-queue.ts';
 import { createMemoryRecordStore } from '../../../../runtime/memory/record-store.ts';
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
-import { hours, minutes, seconds, toEpochMs, toTimestamp, type DurationMs } from '../../../../shared/domain/time.ts';
+import { type DurationMs, hours, minutes, seconds, toEpochMs, toTimestamp } from '../../../../shared/domain/time.ts';
 import { createCluster } from '../../../../simulator/world.ts';
 import { T } from '../../../builders/repair.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { summarize } from '../../../../functions/repair/policy-status/decide.ts';
+import { summarize } from '../../../../functions/repair/policy-status/rule/summary.ts';
 import { type ClusterFacts, observedPolicy } from '../../../../functions/repair/policy-status/observe.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
 import { readPolicies } from '../../../../shared/policies/policy-set.ts';

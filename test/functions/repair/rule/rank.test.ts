@@ -1,10 +1,10 @@
 /** Who comes first, told here pair by pair: a higher priority is worth one rank, a half hour of waiting as much. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sortByRank } from '../../../functions/repair/decide.ts';
-import type { DueFinding } from '../../../functions/repair/node/rule/finding.ts';
-import { addDuration, minutes } from '../../../shared/domain/time.ts';
-import { aNode, at } from '../../builders/repair.ts';
+import { sortByRank } from '../../../../functions/repair/rule/rank.ts';
+import type { DueFinding } from '../../../../functions/repair/node/rule/finding.ts';
+import { addDuration, minutes } from '../../../../shared/domain/time.ts';
+import { aNode, at } from '../../../builders/repair.ts';
 
 const NOW = at('2024-11-01T18:00:00Z');
 

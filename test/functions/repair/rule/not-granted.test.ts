@@ -1,12 +1,12 @@
 /** Verdict and record of a due node that is not repaired in this pass. */
 import { describe, expect, it } from 'vitest';
-import { type DueFinding, isDueFinding } from '../../../functions/repair/node/rule/finding.ts';
-import { blockedNode, observedNode } from '../../../functions/repair/decide.ts';
-import type { Blocker } from '../../../functions/repair/node/rule/verdict.ts';
-import type { NodeRecord } from '../../../functions/repair/node/record.ts';
-import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
-import { at, NOW, REBOOT, remembered, TERMINATE } from '../../builders/pool.ts';
-import { aFinding, anAttempt, aPoolNode, someRepairInForce } from '../../builders/repair.ts';
+import { type DueFinding, isDueFinding } from '../../../../functions/repair/node/rule/finding.ts';
+import { blockedNode, observedNode } from '../../../../functions/repair/rule/not-granted.ts';
+import type { Blocker } from '../../../../functions/repair/node/rule/verdict.ts';
+import type { NodeRecord } from '../../../../functions/repair/node/record.ts';
+import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
+import { at, NOW, REBOOT, remembered, TERMINATE } from '../../../builders/pool.ts';
+import { aFinding, anAttempt, aPoolNode, someRepairInForce } from '../../../builders/repair.ts';
 
 const BLOCKER: Blocker = { kind: 'ramp', reason: 'RampUp', message: 'slowly', until: at(1) };
 const RANK = { order: 2, of: 3, score: 1 };
