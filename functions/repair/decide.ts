@@ -32,7 +32,7 @@ import {
 } from './node/rule/finding.ts';
 import { isBeforeReboot } from './node/rule/ladder.ts';
 import { pauseExpires } from './node/rule/replacement.ts';
-import { type Blocker, FOLLOW_CHECK, type Verdict } from './node/rule/verdict.ts';
+import { AT_ONCE, type Blocker, FOLLOW_CHECK, type Verdict } from './node/rule/verdict.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { createSlots } from './rule/concurrency-limits.ts';
 import { confirmationBlocker, otherWorkBlocker } from './rule/confirmation.ts';
@@ -58,7 +58,7 @@ import {
   withoutUndoneGrants,
 } from './rule/ramp.ts';
 import { isLaunch, scores, sortByRank } from './rule/rank.ts';
-import { addDuration, earliest, type EpochMs, seconds } from '../../shared/domain/time.ts';
+import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
 
 /** The number of nodes that one pass acts on; the others have the next pass. */
 const MAX_ACTS_PER_PASS = 100;
@@ -163,7 +163,7 @@ function grant(dueFindings: readonly DueFinding[], granting: Granting): readonly
     // A launch that has just failed stops those of the whole pool, which the next pass judges.
     const isPaused = areLaunchesOver && isLaunch(finding);
     if (!isObserving && (isPaused || granted >= MAX_ACTS_PER_PASS))
-      return { finding: { ...finding, nextLookTime: addDuration(now, seconds(1)) } };
+      return { finding: { ...finding, nextLookTime: addDuration(now, AT_ONCE) } };
     slots.take(finding);
     if (isObserving) return { finding: observedNode(finding, now) };
     granted += 1;

@@ -11,6 +11,7 @@ import { poolDimension } from './record.ts';
 import type { PoolRecord } from './pool-record.ts';
 import { missingNodesOf } from './rule/missing-nodes.ts';
 import {
+  AT_ONCE,
   type GuardSetting,
   type ObjectIdentity,
   type Rank,
@@ -21,15 +22,7 @@ import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { aboutNode } from '../../shared/domain/node.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import {
-  addDuration,
-  earliest,
-  type EpochMs,
-  isDue,
-  isReportDue,
-  REPORT_EVERY,
-  seconds,
-} from '../../shared/domain/time.ts';
+import { addDuration, earliest, type EpochMs, isDue, isReportDue, REPORT_EVERY } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import { settingPath } from '../../shared/policies/setting-path.ts';
 
@@ -63,7 +56,7 @@ export async function reportVerdicts(
     const isRecent = last !== undefined && !isReportDue(now, last);
     const isNew = !(isRepeated && isRecent);
     const since = isRecent ? last : now;
-    if (isNew && reportsLeft === 0) nextLookTime = earliest(nextLookTime, addDuration(now, seconds(1)));
+    if (isNew && reportsLeft === 0) nextLookTime = earliest(nextLookTime, addDuration(now, AT_ONCE));
     else if (hasEvent(verdict)) nextLookTime = earliest(nextLookTime, addDuration(since, REPORT_EVERY));
     if (!isNew || reportsLeft === 0) continue;
     reportsLeft -= 1;

@@ -66,10 +66,10 @@ export interface WaitReason {
   readonly message: string;
 }
 
-/**
- * Decides whether a FinalizerRule that is being deleted goes: when no object carries its finalizer, be it served or not. That is looked at once a
- * minute.
- */
+/** A FinalizerRule that is being deleted is looked at this often: no event of it tells that another object has gone. */
+const RELEASE_CHECK = minutes(1);
+
+/** Decides whether a FinalizerRule that is being deleted goes: when no object carries its finalizer, be it served or not. */
 export function decideRelease(observation: ReleaseObservation): ReleaseDecision {
   const { now, deletionTime, objectsWithFinalizer, isUnwatched } = observation;
   // Without access to the kind we never put a finalizer on. Nobody will grant access just to end the FinalizerRule.
@@ -79,7 +79,7 @@ export function decideRelease(observation: ReleaseObservation): ReleaseDecision 
   const settled = addDuration(deletionTime, RUN_ENDS_WITHIN);
   const isSettled = isDue(now, settled);
   if (objectsWithFinalizer.kind === 'none' && isSettled) return { kind: 'release' };
-  const next = addDuration(now, minutes(1));
+  const next = addDuration(now, RELEASE_CHECK);
   const until = isSettled || settled > next ? next : settled;
   return { kind: 'wait', until, because: reasonOf(observation, settled) };
 }

@@ -23,6 +23,9 @@ export const CALL_RATE_CODEC: RecordCodec<CallQueue> = storedUnder<CallQueue>(
   checkedCodec(OWNER, schema, 2),
 );
 
+/** The queue is kept this long after its last change. */
+const KEPT_FOR = hours(24);
+
 type Deps = Pick<FunctionDeps, 'records' | 'clock'>;
 
 /**
@@ -88,7 +91,7 @@ async function changeQueue(
           ...key,
           subject: subjectOf(rule),
           state: { schemaVersion: CALL_RATE_CODEC.schemaVersion, ...CALL_RATE_CODEC.toState(queue) },
-          expireTime: addDuration(clock.now(), hours(24)),
+          expireTime: addDuration(clock.now(), KEPT_FOR),
         },
         stored?.version ?? 0,
       );

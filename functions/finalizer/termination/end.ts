@@ -21,7 +21,14 @@ import { contendedError, type RetryableError } from '../../../shared/errors.ts';
 import { isRefused, type Backoff } from '../../../shared/lifecycle/refusals.ts';
 import { anotherTurn, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from '../orphans/reconcile.ts';
-import { hookCallsOf, ownedHookCalls, claimUnderWay, namesHookOwner, NODE_RECORD_CHECK } from './hook-owner.ts';
+import {
+  claimUnderWay,
+  HANDED_ON_CHECK,
+  hookCallsOf,
+  namesHookOwner,
+  NODE_RECORD_CHECK,
+  ownedHookCalls,
+} from './hook-owner.ts';
 import { handHooksOn } from './other-claims.ts';
 import type { ObservedTermination, TerminationSubject } from './observe.ts';
 import { isLive } from './rule/objects.ts';
@@ -86,7 +93,7 @@ async function handOver(
     const loaded = await timedRecord.load();
     const isFree = loaded.kind === 'none' || (loaded.kind === 'known' && namesHookOwner(loaded.value, claimUid));
     if (!isFree) continue;
-    const wakeTime = addDuration(deps.clock.now(), minutes(1));
+    const wakeTime = addDuration(deps.clock.now(), HANDED_ON_CHECK);
     const noted = loaded.kind === 'known' ? loaded.value.hooks : {};
     const nodeRecord = { ...(isLive(node) ? hookCallsOf(value) : value), hooks: withLaterCalls(value.hooks, noted) };
     const saved = await timedRecord.save({ subject: subjectOf(node), value: nodeRecord, wakeTime });

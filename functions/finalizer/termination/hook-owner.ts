@@ -6,12 +6,17 @@
 import type { FinalizerDeps } from '../common/context.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, hours } from '../../../shared/domain/time.ts';
+import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
 import { throwIfNewer } from '../../../shared/lifecycle/record-codec.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { EMPTY_TERMINATION, hookOwnerUidOf, openTermination, type TerminationRecord } from './record.ts';
 import type { StepContext } from './context.ts';
 import { type HookOwner, ownerByNode } from './rule/hooks.ts';
+
+/**
+ * An object whose record another termination has written is looked at after this long: its own events may have come before.
+ */
+export const HANDED_ON_CHECK = minutes(1);
 
 /** Time between looks at a Node that lives on, should the event of its end be lost. */
 export const NODE_RECORD_CHECK = hours(24);

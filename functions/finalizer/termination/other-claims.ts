@@ -6,10 +6,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FinalizerDeps } from '../common/context.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { addDuration } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from './steps.ts';
 import { safetyLook, stepDone, waitFor, type StepContext } from './context.ts';
-import { hookCallsOf, ownedHookCalls } from './hook-owner.ts';
+import { HANDED_ON_CHECK, hookCallsOf, ownedHookCalls } from './hook-owner.ts';
 import { otherClaimsOf } from './instance-sharing.ts';
 import { isLive, isManaged } from './rule/objects.ts';
 import { openTermination, type TerminationRecord } from './record.ts';
@@ -51,7 +51,7 @@ export async function handHooksOn(
     const first = isLive(claim) ? ownedHookCalls(calls, uid) : calls;
     const next = loaded.kind === 'known' ? withCalls(loaded.value, calls) : first;
     if (loaded.kind === 'known' && isDeepStrictEqual(next, loaded.value)) continue;
-    const wakeTime = addDuration(deps.clock.now(), minutes(1));
+    const wakeTime = addDuration(deps.clock.now(), HANDED_ON_CHECK);
     const saved = await timedRecord.save({ subject: subjectOf(claim), value: next, wakeTime });
     if (!saved.written) return false;
   }

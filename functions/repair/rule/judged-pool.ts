@@ -7,11 +7,11 @@ import { judgeGone } from '../node/rule/attempt-verdict.ts';
 import { dueVerdictOf, type NodeFinding, type PresentNode } from '../node/rule/finding.ts';
 import { readableSettings } from '../node/rule/incident.ts';
 import type { JudgeContext } from '../node/rule/node-facts.ts';
-import { type ObjectIdentity, REPORT_CODES } from '../node/rule/verdict.ts';
+import { AT_ONCE, type ObjectIdentity, REPORT_CODES } from '../node/rule/verdict.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, type Owner, type OwnerIndex, ownerOf } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { addDuration, seconds } from '../../../shared/domain/time.ts';
+import { addDuration } from '../../../shared/domain/time.ts';
 
 /** Findings of a pass about its nodes, and what they rest on. */
 export interface JudgedPool {
@@ -61,9 +61,7 @@ export function judgePool(facts: PoolFacts, judge: typeof judgeNode, judgedBefor
       findingBefore !== undefined && isJudgementStillValid(node) ? findingBefore : judge(context, node, record);
     // Nodes and NodeClaims are listed one after the other: the name is another Node's by now.
     const isReplaced = existsByUid.get(node.uid) === false;
-    return isReplaced
-      ? { ...finding, record, verdict: undefined, nextLookTime: addDuration(now, seconds(1)) }
-      : finding;
+    return isReplaced ? { ...finding, record, verdict: undefined, nextLookTime: addDuration(now, AT_ONCE) } : finding;
   });
   const gone = [...facts.recordsOfGoneNodes].map(([uid, record]) => judgeGone(uid, record, { now, claims }));
   return { presentNodes, findings: [...presentNodes, ...gone], owners, externalRequests };

@@ -239,6 +239,9 @@ export function afterRefusedCall(
   };
 }
 
+/** Bounds of the time between looks at an instance that is about to end. */
+const INSTANCE_LOOKS = { least: seconds(5), most: minutes(1), share: 0.5 };
+
 /**
  * Time when an instance that is about to end is looked at again: after 5 s, 10 s, 15 s, 22 s, 34 s …, so late by half the time that its end
  * takes. Nothing wakes the termination: EC2's events carry no tags, so each deployment of an account would be sent the end of every instance in
@@ -246,5 +249,4 @@ export function afterRefusedCall(
  *
  * @param since when its end began
  */
-export const instanceLook = (now: EpochMs, since: EpochMs): EpochMs =>
-  nextLook(since, now, { least: seconds(5), most: minutes(1), share: 0.5 });
+export const instanceLook = (now: EpochMs, since: EpochMs): EpochMs => nextLook(since, now, INSTANCE_LOOKS);

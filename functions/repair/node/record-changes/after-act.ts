@@ -9,14 +9,11 @@ import type { NodeRecord, RepairLeftovers } from '../record.ts';
 import { judgeTime, withAcceptedAttempt, withoutAttempt } from '../rule/attempt.ts';
 import { withSkippedLaunch } from '../rule/incident.ts';
 import { isWaitedFor, longestWait, nextAction } from '../rule/next-action.ts';
-import { type DueVerdict, FOLLOW_CHECK, type LadderAction, LAUNCH_CHECK } from '../rule/verdict.ts';
+import { AT_ONCE, type DueVerdict, FOLLOW_CHECK, type LadderAction, LAUNCH_CHECK } from '../rule/verdict.ts';
 import type { Finding } from '../rule/finding.ts';
 import { formatDuration } from '../../../../shared/domain/go-duration.ts';
 import { noteRefusal, type RefusalCause, type Refusals, textOfRefusal } from '../../../../shared/domain/refusal.ts';
-import { addDuration, earliest, type EpochMs, seconds } from '../../../../shared/domain/time.ts';
-
-/** A node whose act was not carried out is looked at again after this long, and others may take its slot. */
-const LOOK_AGAIN_AFTER = seconds(1);
+import { addDuration, earliest, type EpochMs } from '../../../../shared/domain/time.ts';
 
 /** Change of a node's finding by its act. */
 export interface FindingChange {
@@ -74,7 +71,7 @@ export function afterAct(
       const attemptState = before.attempt === undefined ? 'failed' : 'hasTime';
       return {
         change: { record: kept, verdict: undefined, attemptState },
-        nextLookTime: addDuration(now, LOOK_AGAIN_AFTER),
+        nextLookTime: addDuration(now, AT_ONCE),
       };
     }
   }
@@ -187,6 +184,6 @@ export function afterRefusedAct(
   const isNext = next.kind === 'next';
   const attemptState = isNext && before.attempt !== undefined ? 'hasTime' : 'failed';
   // Its slot is free: others look at once.
-  const nextLookTime = earliest(isNext ? undefined : next.until, addDuration(now, LOOK_AGAIN_AFTER));
+  const nextLookTime = earliest(isNext ? undefined : next.until, addDuration(now, AT_ONCE));
   return { record: undone, attemptState, nextLookTime };
 }

@@ -97,8 +97,11 @@ export function withMarks(
   return isMarked(node) ? { ...leftovers, maintenance: true } : leftovers;
 }
 
-/** Whether Curfew rebooted the node in the last hour. */
+/** A reboot counts as just made for this long. */
+const JUST_REBOOTED_FOR = hours(1);
+
+/** Whether Curfew has rebooted the node a short while ago. */
 export function isJustRebooted(node: NodeView, now: EpochMs): boolean {
   const last = readLastReboot(node);
-  return last !== undefined && !isDue(now, addDuration(last.time, hours(1)));
+  return last !== undefined && !isDue(now, addDuration(last.time, JUST_REBOOTED_FOR));
 }

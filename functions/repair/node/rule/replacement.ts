@@ -90,13 +90,19 @@ const MARKED_FOR = hours(1);
 export const unmarkTime = ({ releasedTime }: Replacement): EpochMs | undefined =>
   releasedTime && addDuration(releasedTime, MARKED_FOR);
 
+/** The pause of a pool after its first failed launch, and the longest one: each is twice the one before. */
+const LAUNCH_PAUSE = { first: minutes(5), longest: hours(1) };
+
+/** A pause is forgotten this long after its end. */
+const PAUSE_REMEMBERED_FOR = hours(24);
+
 export function pauseAfterFailure(pause: LaunchPause | undefined, now: EpochMs): LaunchPause {
   const failures = (pause?.failures ?? 0) + 1;
-  return { failures, until: addDuration(now, doubledWait(minutes(5), failures, hours(1))) };
+  return { failures, until: addDuration(now, doubledWait(LAUNCH_PAUSE.first, failures, LAUNCH_PAUSE.longest)) };
 }
 
-/** The time at which the pause is forgotten: a day after its end. */
-export const pauseExpires = ({ until }: LaunchPause): EpochMs => addDuration(until, hours(24));
+/** The time at which the pause is forgotten. */
+export const pauseExpires = ({ until }: LaunchPause): EpochMs => addDuration(until, PAUSE_REMEMBERED_FOR);
 
 /** The pause; undefined: it is forgotten. */
 export const unexpiredPause = (pause: LaunchPause, now: EpochMs): LaunchPause | undefined =>

@@ -9,6 +9,8 @@ import type { NodeView } from '../../../../shared/domain/node.ts';
 import type { ActionOf, termsOf } from '../../../../shared/domain/repair-policy.ts';
 import { type DurationMs, type EpochMs, minutes, seconds } from '../../../../shared/domain/time.ts';
 
+/** A node that this pass leaves to the next one is looked at again after this long. */
+export const AT_ONCE = seconds(1);
 /** A node with something under way is looked at this often. */
 export const FOLLOW_CHECK = minutes(5);
 /** A launch is looked at this often: no event tells that its instance is there, or that it has failed. */
