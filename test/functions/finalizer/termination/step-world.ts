@@ -29,6 +29,8 @@ const GOING = {
 export interface StepWorldOptions {
   /** Metadata and spec of the Node, where they are others. */
   readonly node?: { readonly metadata?: JsonObject; readonly spec?: JsonObject } | undefined;
+  /** Metadata of the NodeClaim, where it is another one. */
+  readonly claim?: { readonly metadata: JsonObject };
   readonly others?: readonly KubernetesManifest[];
   readonly isForced?: boolean;
   readonly instances?: (own: Instances) => Partial<Instances>;
@@ -43,7 +45,7 @@ export function createStepWorld(options: StepWorldOptions = {}) {
   core.seed({
     apiVersion: 'karpenter.sh/v1',
     kind: 'NodeClaim',
-    metadata: { name: 'c1', ...GOING },
+    metadata: { name: 'c1', ...GOING, ...options.claim?.metadata },
     status: { providerID: PROVIDER_ID, nodeName: 'n1' },
   });
   for (const object of options.others ?? []) core.seed(object);
