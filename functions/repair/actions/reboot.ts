@@ -77,16 +77,19 @@ async function begin(
   const change = { annotations, ...(isOpen && { spec: { unschedulable: true } }) };
   const outcome = await changeExactly(kubernetes, ref, node, change);
   if (outcome.kind !== 'ok') return CHANGED;
-  if (!isMaintained(node.conditions)) await setMaintenance(kubernetes, node, 'True', toTimestamp(now));
+  if (isMaintained(node.conditions)) return undefined;
+  // The cordon has changed the version.
+  await setMaintenance(kubernetes, { name: node.name, uid: node.uid }, 'True', toTimestamp(now));
   return undefined;
 }
 
+/** Writes the condition of a maintenance. @returns the Node as it is known then */
 async function setMaintenance(
   kubernetes: FunctionDeps['kubernetes'],
-  { name, uid }: Pick<NodeView, 'name' | 'uid'>,
+  node: KnownNode,
   status: 'True' | 'False',
   time: string,
-): Promise<void> {
+): Promise<KnownNode> {
   const condition: JsonObject = {
     type: MAINTENANCE,
     status,
@@ -94,9 +97,12 @@ async function setMaintenance(
     message: status === 'True' ? 'a repair reboots the machine' : 'the reboot is over',
     lastTransitionTime: time,
   };
-  const outcome = await changeNodeConditions(kubernetes, { name, uid }, [condition]);
-  throwConflict(`${MAINTENANCE} of ${name}`, outcome);
+  const outcome = await changeNodeConditions(kubernetes, node, [condition]);
+  throwConflict(`${MAINTENANCE} of ${node.name}`, outcome);
+  return outcome.kind === 'ok' ? outcome.object.metadata : node;
 }
+
+type KnownNode = Pick<NodeView, 'name' | 'uid'> & { readonly resourceVersion?: string };
 
 /**
  * Ends the maintenance of a reboot: our cordon and our condition go, nobody else's.
@@ -119,6 +125,10 @@ export async function endMaintenance(
   const isEmpty = marks[LAST_REBOOT_ANNOTATION] !== undefined && !wasRebooted;
   if (!wasRebooted && claim?.annotations[LAST_REBOOT_ANNOTATION] !== undefined)
     await mark({ kubernetes }, claim, { [LAST_REBOOT_ANNOTATION]: null });
+  // Before the cordon: an open Node under maintenance is one that somebody has opened.
+  const known = isMaintained(readConditions(object.status?.['conditions']))
+    ? await setMaintenance(kubernetes, object.metadata, 'False', toTimestamp(clock.now()))
+    : object.metadata;
   if (isCordoned || isEmpty) {
     const annotations = {
       ...(isCordoned && { [CORDONED_BY_REPAIR_ANNOTATION]: null }),
@@ -127,10 +137,8 @@ export async function endMaintenance(
     // A drain that somebody else has asked for meanwhile needs the cordon.
     const opens = isCordoned && marks[ANNOTATIONS.cordonedByDrain] === undefined;
     const change = { annotations, ...(opens && { spec: { unschedulable: null } }) };
-    throwConflict(`opening ${name}`, await changeExactly(kubernetes, ref, object.metadata, change));
+    throwConflict(`opening ${name}`, await changeExactly(kubernetes, ref, known, change));
   }
-  if (isMaintained(readConditions(object.status?.['conditions'])))
-    await setMaintenance(kubernetes, { name, uid }, 'False', toTimestamp(clock.now()));
   if (!isQuarantined) return;
   throw new RetryableError('NVSentinel has the node quarantined', { reason: NOT_PASSING });
 }

@@ -27,17 +27,18 @@
  */
 import type { NodeRecord } from './record.ts';
 import { judgeAttempt } from './rule/attempt-verdict.ts';
-import { newNode } from './rule/attempt.ts';
-import type { PresentNode } from './rule/finding.ts';
+import { answerOf, hasTime, newNode, withoutAttempt } from './rule/attempt.ts';
+import { judgeWithoutAttempt } from './rule/attempt-end.ts';
+import type { Finding, PresentNode } from './rule/finding.ts';
 import { type Health, judgeHealth } from './rule/health.ts';
 import { readableSettings } from './rule/incident.ts';
 import { judgeByLadder } from './rule/ladder-verdict.ts';
-import { ladderOf, possibleActions } from './rule/ladder.ts';
+import { isBeforeReboot, isRebootKey, isRebootTried, ladderOf, possibleActions } from './rule/ladder.ts';
 import { episodesAfter, eventTimesOf, rememberedRecord, withExpiries } from './rule/memory.ts';
 import type { JudgeContext, NodeFacts } from './rule/node-facts.ts';
 import { clockSkewsOf, mayStillBeUnhealthy, onsetsOf, onsetsStill } from './rule/onset.ts';
 import { isStopped, otherWorkOn } from './rule/other-work.ts';
-import { withShownReboots } from './rule/reboot-marks.ts';
+import { isMaintained, withShownReboots } from './rule/reboot-marks.ts';
 import type { RepairInForce } from './rule/settings-in-force.ts';
 import type { EntryPolicy, OwnVerdict } from './rule/verdict.ts';
 import { vetoOf } from './rule/vetoes.ts';
@@ -52,9 +53,45 @@ export function judgeNode(context: JudgeContext, node: NodeView, recordBefore: N
   const owner = ownerOf(node, context.owners);
   const recordSoFar = withShownReboots(recordBefore ?? newNode(node.name, context.pool), node, owner);
   const { facts, othersUntil } = factsOf(context, { node, owner }, recordBefore, recordSoFar);
+  return { ...withExpiries(facts, judgeFacts(facts), othersUntil), otherWorkTime: recordSoFar.otherWork?.time };
+}
+
+function judgeFacts(facts: NodeFacts): Finding {
+  const stopped = withStop(facts);
+  if (stopped !== undefined) return judgeWithoutAttempt(facts, stopped);
   const { attempt } = facts.record;
-  const finding = attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, attempt);
-  return { ...withExpiries(facts, finding, othersUntil), otherWorkTime: recordSoFar.otherWork?.time };
+  return attempt === undefined ? judgeByLadder(facts) : judgeAttempt(facts, attempt);
+}
+
+const OPENED = 'somebody opened the node, which its repair had closed: it is left alone until it is well again';
+
+/**
+ * The record of an unhealthy node whose repair ends because somebody has opened it: they want it left alone (I7). undefined: nobody
+ * has.
+ */
+function withStop({ record, node, isUnhealthy, context: { now } }: NodeFacts): NodeRecord | undefined {
+  if (!isUnhealthy || node.unschedulable === true || !isKeptClosed(record, isMaintained(node.conditions), now)) return;
+  const { attempt, incident, refusals = {}, ...otherFields } = record;
+  const over = attempt === undefined ? { ...otherFields, incident } : withoutAttempt({ ...record, attempt }, attempt);
+  const kept = Object.entries(refusals).filter(([key]) => !isRebootKey(key));
+  const type = incident?.type ?? attempt?.dueCondition.conditionType ?? '';
+  return {
+    ...over,
+    incident: { type, taken: [], ...incident, stopped: OPENED },
+    refusals: kept.length === 0 ? undefined : Object.fromEntries(kept),
+  };
+}
+
+/**
+ * Whether the repair has closed the node and keeps it so, with nothing under way. A drain leaves it closed once it has
+ * succeeded. Before, whoever opens the node ends the drain. For a reboot the condition of the maintenance is set after the
+ * cordon, and goes before it.
+ */
+function isKeptClosed({ attempt, refusals }: NodeRecord, isUnderMaintenance: boolean, now: EpochMs): boolean {
+  if (attempt === undefined) return isUnderMaintenance && isRebootTried(refusals);
+  if (attempt.phase === 'intended') return false;
+  if (attempt.action === 'Reboot' || isBeforeReboot(attempt)) return isUnderMaintenance && !hasTime(attempt, now);
+  return attempt.action === 'Drain' && answerOf(attempt)?.kind === 'succeeded';
 }
 
 /**

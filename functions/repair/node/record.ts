@@ -68,6 +68,8 @@ const incident = z.object({
   healthySince: z.optional(instant),
   /** The action that still had time when the node was well again. It counts as not taken once the node is unhealthy again. */
   interrupted: z.optional(z.string()),
+  /** Reason in words why the node is left alone until it is well again. */
+  stopped: z.optional(z.string()),
   /**
    * Time in milliseconds for which nodes that had just come back have blocked the repair; `since`: they
    * do so now, since then.

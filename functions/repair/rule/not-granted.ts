@@ -1,5 +1,5 @@
 /** The finding of a due node that gets no repair in this pass: its pool blocks it, or the mode is `Observe`. Pure. */
-import { createAttempt, withoutAct, withoutCalledOffAttempt } from '../node/rule/attempt.ts';
+import { createAttempt, withoutCalledOffAttempt } from '../node/rule/attempt.ts';
 import { type DueFinding, type PresentNode, withState } from '../node/rule/finding.ts';
 import { isBeforeReboot } from '../node/rule/ladder.ts';
 import { type Blocker, FOLLOW_CHECK, type Rank, type Verdict } from '../node/rule/verdict.ts';
@@ -13,7 +13,7 @@ export function blockedNode(finding: DueFinding, blocker: Blocker, rank: Rank): 
   const verdict: Verdict = { kind: 'blockedByPool', node: finding.node, blocker, dueCondition, message, rank };
   // A node that was drained for its reboot is uncordoned meanwhile.
   if (record?.attempt !== undefined && isBeforeReboot(record.attempt)) {
-    const opened = withoutCalledOffAttempt(withoutAct(record, record.attempt), record.attempt);
+    const opened = withoutCalledOffAttempt(record, record.attempt);
     return withState({ ...finding, record: opened, verdict, nextLookTime, attemptState: 'failed' });
   }
   // The annotation of an earlier attempt is taken back while the node is blocked.

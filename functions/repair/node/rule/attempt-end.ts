@@ -69,11 +69,12 @@ export function judgeRecovered(
 }
 
 /**
- * Judges a node that is well again while its drain or custom resource still has time. The request is withdrawn, and its
- * action counts as not taken. If the node is unhealthy again in the same incident, the action gets its time.
+ * Judges a node that is well again while its custom resource still has time, or before the action that its drain was for. The
+ * request is withdrawn, and its action counts as not taken. If the node is unhealthy again in the same incident, the action gets
+ * its time: a drained node has pods again.
  */
 export function judgeRecoveredEarly(facts: NodeFacts, attempt: AttemptOf<'Drain' | 'CustomResource'>): Finding {
-  if (!hasTime(attempt, facts.context.now)) return judgeRecovered(facts, attempt);
+  if (attempt.action !== 'Drain' && !hasTime(attempt, facts.context.now)) return judgeRecovered(facts, attempt);
   const { incident, ...others } = facts.record;
   const record = { ...others, ...(incident && { incident: { ...incident, interrupted: attempt.key } }) };
   return judgeRecovered({ ...facts, record }, attempt, '', `during ${attempt.action}`);

@@ -73,6 +73,10 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
   const { now, launchPause } = context;
   const { dueCondition, ladder, claim } = own;
   const { incident, acts, refusals } = record;
+  if (incident?.stopped !== undefined) {
+    const message = `${own.message}; ${incident.stopped}`;
+    return findingOf(record, { kind: 'exhausted', node, message }, addDuration(now, BLOCKED_CHECK));
+  }
   const taken = incident?.taken ?? actionsTakenBefore(record, dueCondition.conditionType, ladder, now);
   const { skippedLaunches } = incident ?? {};
   const basis = context.basisOf(claim);

@@ -76,7 +76,10 @@ export const isBeforeReboot = ({ key }: Pick<Attempt, 'key'>): boolean => key.st
 
 /** Whether a reboot, or the drain before it, was refused and is tried again: the maintenance of the node stays. */
 export const isRebootTried = (refusals: NodeRecord['refusals'] = {}): boolean =>
-  Object.keys(refusals).some(key => key.startsWith('Reboot|') || isBeforeReboot({ key }));
+  Object.keys(refusals).some(isRebootKey);
+
+/** Whether the key is that of a reboot, or of the drain before it. */
+export const isRebootKey = (key: string): boolean => key.startsWith('Reboot|') || isBeforeReboot({ key });
 
 /** The actions of every entry; none: no settings can be read. */
 export function allActionsOf(repair: Pick<RepairInForce, 'settings'>): readonly LadderAction[] {

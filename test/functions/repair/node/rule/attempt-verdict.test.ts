@@ -208,11 +208,95 @@ describe('a drain under way', () => {
     const answered = (kind: 'succeeded' | 'failed' | 'stopped') =>
       after(
         { ...drain, action: 'Drain', requestId: 'r1', answer: { kind, message: 'told' } },
-        { repair: repair(), now: addDuration(NOW, minutes(5)) },
+        { repair: repair(), now: addDuration(NOW, minutes(5)), nodes: [{ ...NODE, unschedulable: true }] },
       );
     expect(answered('succeeded').granted).toMatchObject([{ attempt: { action: 'Terminate' } }]);
     expect(answered('failed').granted).toMatchObject([{ attempt: { action: 'Terminate' } }]);
     expect(verdictsOf(answered('stopped'))).toEqual(['exhausted n1']);
+  });
+
+  it('is followed by nothing until the node is well once somebody has opened it after the drain', () => {
+    const ended: Attempt = {
+      ...drain,
+      action: 'Drain',
+      requestId: 'r1',
+      answer: { kind: 'succeeded', message: 'told' },
+    };
+    const now = addDuration(NOW, minutes(5));
+    const opened = after(ended, { repair: repair(), now });
+    expect(verdictsOf(opened)).toEqual(['exhausted n1']);
+    const [record] = opened.findings.map(finding => finding.record);
+    expect(record).toMatchObject({ incident: { stopped: expect.stringContaining('somebody opened the node') } });
+    expect(record).toMatchObject({ leftovers: { drain: 'r1' } });
+    expect(record).not.toHaveProperty('attempt');
+    const closed = { ...NODE, unschedulable: true };
+    const next = {
+      repair: repair(),
+      now: addDuration(now, minutes(1)),
+      records: { 'uid-n1': record ?? newNode('n1', 'default') },
+    };
+    expect(verdictsOf(aDecision([closed], { ...next, poolRecord: NEW_POOL }))).toEqual(['exhausted n1']);
+    expect(
+      verdictsOf(after({ ...ended, answer: { kind: 'failed', message: 'told' } }, { repair: repair(), now })),
+    ).toEqual(['repair n1']);
+  });
+
+  it('begins anew where the node was well for a moment after it, since pods have come back', () => {
+    const ended: Attempt = {
+      ...drain,
+      action: 'Drain',
+      requestId: 'r1',
+      answer: { kind: 'succeeded', message: 'told' },
+    };
+    const now = addDuration(NOW, minutes(5));
+    const recovered = after(ended, { repair: repair(), now, nodes: [WELL] });
+    expect(recovered.findings[0]?.record?.incident).toMatchObject({ interrupted: drain.key });
+  });
+});
+
+describe('a node that is closed for its reboot', () => {
+  const reboot = anAttempt('n1', {
+    action: 'Reboot',
+    key: 'Reboot||600000',
+    time: NOW,
+    until: addDuration(NOW, minutes(10)),
+  });
+  const repair = someRepairInForce({
+    ...OPEN,
+    actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }],
+  });
+  const MAINTAINED: NodeView = {
+    ...NODE,
+    conditions: [...NODE.conditions, { ...aCondition('MaintenanceInProgress', 'True', T), reason: 'CurfewReboot' }],
+  };
+  const now = addDuration(NOW, minutes(5));
+
+  it('is left alone once somebody opens it', () => {
+    const over = addDuration(NOW, minutes(10));
+    expect(verdictsOf(after(reboot, { repair, now: over, nodes: [MAINTAINED] }))).toEqual(['exhausted n1']);
+    // The machine may come back well.
+    expect(verdictsOf(after(reboot, { repair, now, nodes: [MAINTAINED] }))).toEqual(['underWay n1']);
+    const closed = { ...MAINTAINED, unschedulable: true };
+    expect(verdictsOf(after(reboot, { repair, now: over, nodes: [closed] }))).toEqual(['repair n1']);
+    expect(verdictsOf(after(reboot, { repair, now: over }))).toEqual(['repair n1']);
+  });
+
+  it('is left alone also while its reboot is refused, and the refusal is forgotten', () => {
+    const refused = { cause: 'request', message: 'no', basis: '', firstTime: NOW, lastTime: NOW, count: 1 } as const;
+    const records = {
+      'uid-n1': {
+        ...newNode('n1', 'default'),
+        onsets: { 'Ready=False': { start: T, stated: T } },
+        refusals: { [reboot.key]: refused },
+      },
+    };
+    const opened = aDecision([MAINTAINED], { repair, now, records, poolRecord: NEW_POOL });
+    expect(verdictsOf(opened)).toEqual(['exhausted n1']);
+    expect(opened.findings[0]?.record).toMatchObject({ incident: { type: '', taken: [] }, refusals: undefined });
+    const closed = { ...MAINTAINED, unschedulable: true };
+    expect(verdictsOf(aDecision([closed], { repair, now, records, poolRecord: NEW_POOL }))).not.toEqual([
+      'exhausted n1',
+    ]);
   });
 });
 

@@ -110,13 +110,14 @@ describe('what is done in place', () => {
     expect(finding.record?.incident === undefined).toBe(isOver);
   });
 
-  it.each<[string, Attempt, string | undefined]>([
-    ['a drain', DRAIN, DRAIN.key],
-    ['a custom resource', FIX, FIX.key],
-    ['a reboot', NO_BOOT, undefined],
-  ])('%s that had time when the node was well counts as interrupted, unless it was carried out', (_, attempt, key) => {
-    expect(look(attempt, { repair: rebooting, node: WELL }).record?.incident?.interrupted).toBe(key);
-    expect(look(attempt, { repair: rebooting, node: WELL }, 30).record?.incident?.interrupted).toBeUndefined();
+  it.each<[string, Attempt, string | undefined, string | undefined]>([
+    // Its node has pods again.
+    ['a drain', DRAIN, DRAIN.key, DRAIN.key],
+    ['a custom resource', FIX, FIX.key, undefined],
+    ['a reboot', NO_BOOT, undefined, undefined],
+  ])('%s counts as interrupted where the node was well before its use', (_, attempt, early, late) => {
+    expect(look(attempt, { repair: rebooting, node: WELL }).record?.incident?.interrupted).toBe(early);
+    expect(look(attempt, { repair: rebooting, node: WELL }, 30).record?.incident?.interrupted).toBe(late);
   });
 
   it('has an end where the machine never reboots and the node is well', () => {
