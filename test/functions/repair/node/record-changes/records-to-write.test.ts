@@ -5,14 +5,19 @@ import { recordsToWrite } from '../../../../../functions/repair/node/record-chan
 import type { NodeFinding } from '../../../../../functions/repair/node/rule/finding.ts';
 import { newNode } from '../../../../../functions/repair/node/rule/attempt.ts';
 import { NOW } from '../../../../builders/pool.ts';
-import { aFinding, aPoolNode } from '../../../../builders/repair.ts';
+import { aFinding, aPoolNode, T } from '../../../../builders/repair.ts';
 
 const NEW = newNode('n1', 'default');
+const ONSETS: NodeRecord = { ...NEW, onsets: { 'Ready=False': { start: NOW } } };
 const UNHEALTHY: NodeRecord = { ...NEW, incident: { type: 'Ready', taken: [] } };
 const found = (name: string, record: NodeRecord | undefined): NodeFinding => ({
   ...aFinding(aPoolNode(name), { now: NOW }),
   record,
   verdict: undefined,
+});
+const tolerated = (name: string, record: NodeRecord): NodeFinding => ({
+  ...found(name, record),
+  verdict: aFinding(aPoolNode(name), { now: T }).verdict,
 });
 const gone = (name: string, record: NodeRecord): NodeFinding => ({
   ...found(name, record),
@@ -26,6 +31,8 @@ describe('the record of a node', () => {
     ['is written if the node is unhealthy', found('n1', UNHEALTHY), UNHEALTHY],
     ['is closed if there is none any more', found('n1', undefined), undefined],
     ['is closed if it says nothing that the Node does not', found('n1', NEW), undefined],
+    ['is written if its onsets are all that is known', found('n1', ONSETS), ONSETS],
+    ['is closed if a verdict is reported that says them', tolerated('n1', ONSETS), undefined],
     ['is closed if the node is gone', gone('n1', UNHEALTHY), undefined],
     [
       'is written of a node that is gone and has left something (I7)',
