@@ -14,6 +14,7 @@ import type { ActOutcome, ActResult, IntendedAct, PassDeps } from './context.ts'
 import { judgeHealth } from './node/rule/health.ts';
 import { isBeforeReboot } from './node/rule/ladder.ts';
 import { isWithin } from './node/rule/next-action.ts';
+import { replacementOf } from './node/rule/attempt.ts';
 import { judgeSecondLook, type SecondLookVerdict } from './node/rule/second-look.ts';
 import type { ObservedPool } from './observe.ts';
 import { loadPoolSettings, type PoolSettings } from './pool-settings.ts';
@@ -164,7 +165,8 @@ function judgeAgain(
   const health = judgeHealth(node, { now, repair, record, episodes: record.episodes });
   const own = decideNode({ now, node, owner, repair, health, externalRequest });
   const { confirm } = finding.verdict.entryPolicy;
-  return judgeSecondLook({ key: attempt.key, confirm }, own, { repair, isClaimListed, isCounted });
+  const replacement = attempt.action === 'Terminate' ? replacementOf(attempt) : undefined;
+  return judgeSecondLook({ key: attempt.key, confirm, replacement }, own, { repair, isClaimListed, isCounted });
 }
 
 const refused = (message: string, cause: RefusalCause): Extract<ActOutcome, { kind: 'refused' }> => ({

@@ -23,7 +23,9 @@ import {
   nameOf,
   poolNameOf,
   TERMINATION_TIMESTAMP,
+  isReservedIn,
   isUnusedReplacement,
+  REPLACES_ANNOTATION,
 } from './reading.ts';
 import { createRebootTerms } from './reboot-terms.ts';
 import { isRepairReadable } from './repair-block.ts';
@@ -97,6 +99,12 @@ export const checkRepairTerms: MakeCheck = context => {
       .map(({ repairCondition }) => repairCondition);
   };
 
+  /** Whether pods may run on its replacement: from then on the node goes, whatever its list says. */
+  const isReplaced = ({ metadata: { uid } }: KubernetesObject): boolean =>
+    [...mirror.all('nodes').values()].some(
+      each => annotationOf(each, REPLACES_ANNOTATION) === uid && !isReservedIn(dig(each, 'spec', 'taints')),
+    );
+
   const reboots = createRebootTerms(context, { repairConditionsIn, tolerance, changed: () => changed });
 
   return {
@@ -116,7 +124,7 @@ export const checkRepairTerms: MakeCheck = context => {
           'I6',
           `repair begins ${act.kind} of ${nameOf(act.node)}, and EC2 has not confirmed that it is unhealthy`,
         );
-      if (lists.some(kinds => kinds.includes(act.kind))) return;
+      if (lists.some(kinds => kinds.includes(act.kind)) || (act.kind === 'Terminate' && isReplaced(act.node))) return;
       violate('I3', `repair begins ${act.kind} of ${nameOf(act.node)}: what decides says ${JSON.stringify(lists)}`);
     },
     onMinute: reboots.onMinute,

@@ -15,7 +15,7 @@
  * | which other system asks for it | `externalRequestsFor` | `rule/other-work.ts` | `../observe.ts` |
  * | which other controller is at work on it | `otherWorkOn` | `rule/other-work.ts` | `../explained-node.ts` |
  * | what an act writes on Node and NodeClaim | `annotationOf`, `lastRebootText` | `rule/attempt.ts`, `rule/reboot-marks.ts` | `../actions/reboot.ts`, `../actions/terminate.ts`, `../old-attempts.ts` |
- * | which NodeClaim an attempt launches | `replacementOf` | `rule/attempt.ts` | `../actions/terminate.ts`, `../attempt-words.ts` |
+ * | which NodeClaim an attempt launches | `replacementOf` | `rule/attempt.ts` | `../actions/terminate.ts`, `../attempt-words.ts`, `../carry-out.ts` |
  * | which NodeClaim replaces its own | `launchCapacityFault`, `launchCapacityOf`, `replacementClaim` | `rule/replacement.ts` | `../actions/replace.ts`, `../explained-node.ts` |
  * | what follows an act | `afterAct`, `afterRefusedAct`, `noteRefusedAct` | `record-changes/after-act.ts` | `../act-not-accepted.ts`, `../apply.ts` |
  * | which records are written | `recordsToWrite` | `record-changes/records-to-write.ts` | `../apply.ts` |

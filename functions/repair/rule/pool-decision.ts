@@ -191,9 +191,11 @@ export function poolAfter(
       outcome.kind === 'refused' &&
       (outcome.cause === 'request' || skippedOf.get(finding.node.uid)?.includes(attempt.key) === true),
   );
-  const hasReplaced = resultsOf('accepted', 'overtaken').some(
-    ({ granted: { attempt } }) => attempt.action === 'Terminate' && replacementOf(attempt) !== undefined,
-  );
+  // One that has been in use before says nothing of the launches of today.
+  const hasReplaced = resultsOf('accepted', 'overtaken').some(({ granted: { attempt } }) => {
+    const replacement = attempt.action === 'Terminate' ? replacementOf(attempt) : undefined;
+    return replacement !== undefined && replacement.releasedTime === undefined;
+  });
   const notActedOn = resultsOf('calledOff', 'refused').map(({ granted }) => granted);
   const uidsNotActedOn = new Set(notActedOn.map(({ finding }) => finding.node.uid));
   const isNoLongerInFlight = (each: NodeFinding): boolean =>

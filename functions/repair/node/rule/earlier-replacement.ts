@@ -6,7 +6,7 @@
 import type { NodeRecord } from '../record.ts';
 import type { StoredNode } from '../../record.ts';
 import { newNode } from './attempt.ts';
-import { terminationOfReplaced } from './ladder.ts';
+import { keyOf, terminationOfReplaced } from './ladder.ts';
 import { isInUse, type PoolObjects, replacementName, replacementStatusOf } from './replacement.ts';
 import type { LadderAction, PossibleAction } from './verdict.ts';
 import { type NodeClaimView, replacedNode } from '../../../../shared/domain/node-claim.ts';
@@ -15,9 +15,9 @@ import type { NodeView } from '../../../../shared/domain/node.ts';
 /** The use of an earlier replacement for a node that is to be replaced. */
 export type EarlierReplacement =
   /** It is in use and ready: the unhealthy NodeClaim is terminated. */
-  | { readonly kind: 'ready'; readonly action: PossibleAction }
+  | { readonly kind: 'ready'; readonly isInUse: true; readonly action: PossibleAction }
   /** It is in use and not ready, or it is to be deleted. */
-  | { readonly kind: 'waits'; readonly message: string };
+  | { readonly kind: 'waits'; readonly isInUse: boolean; readonly message: string };
 
 /** @param action the launch that would follow. @returns undefined: there is none, or its NodeClaim is gone */
 export function earlierReplacement(
@@ -31,11 +31,15 @@ export function earlierReplacement(
   const status = replacementStatusOf(replacement, objects);
   if (status.kind === 'gone') return undefined;
   if (!isInUse(replacement, status))
-    return { kind: 'waits', message: `NodeClaim ${name} of an earlier launch is being deleted` };
+    return { kind: 'waits', isInUse: false, message: `NodeClaim ${name} of an earlier launch is being deleted` };
   if (status.kind !== 'ready')
-    return { kind: 'waits', message: `NodeClaim ${name}, which was launched for it before, is in use and not ready` };
+    return {
+      kind: 'waits',
+      isInUse: true,
+      message: `NodeClaim ${name}, which was launched for it before, is in use and not ready`,
+    };
   const ready = { ...replacement, node: status.node.name };
-  return { kind: 'ready', action: { ...terminationOfReplaced(action), replacement: ready } };
+  return { kind: 'ready', isInUse: true, action: { ...terminationOfReplaced(keyOf(action)), replacement: ready } };
 }
 
 /**

@@ -3,10 +3,18 @@ import { earlierReplacement, nameOfLaunch } from './earlier-replacement.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { isRecordNeeded, readableSettings } from './incident.ts';
 import { keyOf } from './ladder.ts';
-import { actionsTakenBefore, earlierTakenReturns, nextAction, retryText } from './next-action.ts';
+import { actionsTakenBefore, earlierTakenReturns, nextAction, type NextAction, retryText } from './next-action.ts';
 import type { NodeFacts } from './node-facts.ts';
-import { BLOCKED_CHECK, type EntryPolicy, LAUNCH_CHECK, type OwnDueVerdict, type OwnVerdict } from './verdict.ts';
+import {
+  BLOCKED_CHECK,
+  type EntryPolicy,
+  LAUNCH_CHECK,
+  type OwnDueVerdict,
+  type OwnVerdict,
+  type PossibleAction,
+} from './verdict.ts';
 import type { Attempt } from '../attempt-record.ts';
+import type { NodeRecord } from '../record.ts';
 import { formatDuration } from '../../../../shared/domain/go-duration.ts';
 import { deadlineBy, hasDeadlineBy, type NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { AWS_REPAIR_CONDITIONS, matchRepairConditions } from '../../../../shared/domain/repair-policy.ts';
@@ -69,7 +77,8 @@ function judgeNotDue(
 }
 
 /** Judges a node that is due: its next action, or why there is none. @param unfinished an attempt that another run did not carry out */
-function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfinished: Attempt | undefined): Finding {
+function judgeDue(facts: NodeFacts, own: OwnDueVerdict, unfinished: Attempt | undefined): Finding {
+  const { node, record, context } = facts;
   const { now, launchPause } = context;
   const { dueCondition, ladder, claim } = own;
   const { incident, acts, refusals } = record;
@@ -84,6 +93,9 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
   const openActions = ladder.slice(Math.max(0, requested));
   const launchesFrom = launchPause?.until;
   const next = nextAction({ ladder: openActions, taken, acts, refusals, basis, skippedLaunches, launchesFrom }, now);
+  const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
+  const replaced = unfinished === undefined ? judgeReplaced({ facts, own, begun }, next) : undefined;
+  if (replaced !== undefined) return replaced;
   switch (next.kind) {
     case 'next': {
       const { action } = next;
@@ -92,22 +104,8 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
         const verdict = { kind: 'finishing', node, dueCondition, message } as const;
         return findingOf(record, verdict, addDuration(now, BLOCKED_CHECK));
       }
-      const isLaunch = action.type === 'Replace' && unfinished === undefined && context.repair.mode === 'Enforce';
-      const earlier = isLaunch ? earlierReplacement(record, action, context) : undefined;
-      if (earlier?.kind === 'waits') {
-        const message = `${own.message}; ${earlier.message}`;
-        const verdict = {
-          kind: 'blockedByNode',
-          node,
-          reason: 'ReplacementUnavailable',
-          dueCondition,
-          message,
-        } as const;
-        return findingOf(record, verdict, addDuration(now, LAUNCH_CHECK));
-      }
       const laterActions = ladder.slice(ladder.indexOf(action) + 1).filter(each => !taken.includes(keyOf(each)));
       const same = unfinished?.key === keyOf(action) ? unfinished : undefined;
-      const begun = { ...record, incident: { ...incident, type: dueCondition.conditionType, taken: [...taken] } };
       const named =
         action.type === 'Replace'
           ? {
@@ -115,7 +113,7 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
               launch: { ...action.launch, name: nameOfLaunch(action.launch, record, { node, claims: context.claims }) },
             }
           : action;
-      return findingOf(begun, { ...own, node, action: earlier?.action ?? named, laterActions, unfinished: same });
+      return findingOf(begun, { ...own, node, action: named, laterActions, unfinished: same });
     }
     case 'refused': {
       const message = `${own.message}; refused: ${next.message}; ${retryText(next.until)}`;
@@ -135,6 +133,40 @@ function judgeDue({ node, record, context }: NodeFacts, own: OwnDueVerdict, unfi
       const message = list === '' ? 'without a NodeClaim of a NodePool there is nothing to replace' : over;
       const nextLookTime = earliest(returnTime, addDuration(now, BLOCKED_CHECK));
       return findingOf(record, { kind: 'exhausted', node, message }, nextLookTime);
+    }
+  }
+}
+
+/**
+ * Judges a node that an earlier launch has left a replacement for: that takes its place, and needs neither an attempt nor the end of the
+ * pool's pause. undefined: there is none, or an action before the launch has its turn.
+ */
+function judgeReplaced(
+  {
+    facts: { node, record, context },
+    own,
+    begun,
+  }: { readonly facts: NodeFacts; readonly own: OwnDueVerdict; readonly begun: NodeRecord },
+  next: NextAction<PossibleAction>,
+): Finding | undefined {
+  const launch = own.ladder.find(({ type }) => type === 'Replace');
+  const isLaunch = next.kind === 'next' && next.action.type === 'Replace';
+  const isAtEnd = next.kind === 'exhausted' || next.kind === 'unavailable';
+  if (launch === undefined || !(isLaunch || isAtEnd) || context.repair.mode !== 'Enforce') return undefined;
+  const found = earlierReplacement(record, launch, context);
+  // What is deleted is in the way of a launch alone.
+  const earlier = isLaunch || found?.isInUse === true ? found : undefined;
+  const { now } = context;
+  switch (earlier?.kind) {
+    case undefined:
+      return undefined;
+    case 'ready':
+      return findingOf(begun, { ...own, node, action: earlier.action, laterActions: [], unfinished: undefined });
+    case 'waits': {
+      const { dueCondition } = own;
+      const message = `${own.message}; ${earlier.message}`;
+      const verdict = { kind: 'blockedByNode', node, reason: 'ReplacementUnavailable', dueCondition, message } as const;
+      return findingOf(record, verdict, addDuration(now, LAUNCH_CHECK));
     }
   }
 }

@@ -104,16 +104,15 @@ export const kindOf = (key: string): string => key.slice(0, key.lastIndexOf('|')
 
 type Termination = Extract<LadderAction, { readonly type: 'Terminate' }>;
 
-/** The termination that follows once the replacement of this action is ready. */
-export const terminationOfReplaced = (action: LadderAction): Termination => ({
-  ...action,
+/** The termination that follows once the replacement of the launch of this key is ready. */
+export const terminationOfReplaced = (key: string): Termination => ({
   type: 'Terminate',
   timeout: STUCK_AFTER,
-  after: { type: 'Replace', key: keyOf(action) },
+  // Neither bounds a termination.
+  attempts: 1,
+  within: STUCK_AFTER,
+  after: { type: 'Replace', key },
 });
 
-/** The termination after the action of this key; undefined: the list no longer has that action. */
-export function terminationAfter(key: string, ladder: readonly LadderAction[]): Termination | undefined {
-  const action = ladder.find(each => keyOf(each) === key);
-  return action && terminationOfReplaced(action);
-}
+/** Whether the list still has a launch. One under way keeps the timeout that it began with, whatever the list says by now. */
+export const hasLaunch = (ladder: readonly LadderAction[]): boolean => ladder.some(({ type }) => type === 'Replace');

@@ -7,7 +7,7 @@ import { withoutAttempt, withoutTakenBackLaunch } from './attempt.ts';
 import { type Finding, findingOf, findingUnderWay } from './finding.ts';
 import { withSkippedLaunch } from './incident.ts';
 import { judgeByLadder } from './ladder-verdict.ts';
-import { allActionsOf, terminationAfter } from './ladder.ts';
+import { allActionsOf, hasLaunch, terminationOfReplaced } from './ladder.ts';
 import { refusedUntil, retryText } from './next-action.ts';
 import type { NodeFacts } from './node-facts.ts';
 import { isInUse, pauseAfterFailure, replacementStatusOf } from './replacement.ts';
@@ -88,8 +88,10 @@ function judgeReadyReplacement(
 ): Finding {
   const { record, context, node } = facts;
   const { now } = context;
-  const action = terminationAfter(attempt.key, own.ladder);
-  if (action === undefined) return judgeFailedLaunch(facts, attempt, 'its list has no such action any more');
+  const isReleased = isInUse(replacement, replacementStatusOf(replacement, context));
+  if (!isReleased && !hasLaunch(own.ladder))
+    return judgeFailedLaunch(facts, attempt, 'its list has no such action any more');
+  const action = terminationOfReplaced(attempt.key);
   const basis = context.basisOf(own.claim);
   const waits = refusedUntil({ refusals: record.refusals, basis }, action, now);
   if (waits === undefined) {

@@ -1,7 +1,8 @@
 /** The second look, between intent and act (ADR 0049): whether the act is still wanted. Pure. */
-import { keyOf } from './ladder.ts';
+import { hasLaunch, keyOf } from './ladder.ts';
 import type { RepairInForce } from './settings-in-force.ts';
 import type { OwnVerdict } from './verdict.ts';
+import type { Replacement } from '../attempt-record.ts';
 import type { Confirmation } from '../../../../shared/domain/repair-policy.ts';
 
 /**
@@ -12,10 +13,14 @@ export type SecondLookVerdict = 'act' | 'overtaken' | 'calledOff' | 'readClaim';
 
 /**
  * Whether a granted act is still wanted, by the verdict on its node once Node, NodeClaim and settings were read again.
- * @param granted the key of its action, and the check for which its entry asks EC2
+ * @param granted the key of its action, the check for which its entry asks EC2, and the replacement of a termination
  */
 export function judgeSecondLook(
-  granted: { readonly key: string; readonly confirm: Confirmation | undefined },
+  granted: {
+    readonly key: string;
+    readonly confirm: Confirmation | undefined;
+    readonly replacement?: Replacement | undefined;
+  },
   own: OwnVerdict,
   {
     repair,
@@ -36,6 +41,9 @@ export function judgeSecondLook(
   if (own.kind === 'finishing') return 'overtaken';
   // The entry that decides by now may have another list, or ask EC2.
   const { ladder, entryPolicy } = own;
-  const isSame = ladder.some(each => keyOf(each) === granted.key) && entryPolicy.confirm === granted.confirm;
-  return isSame ? 'act' : 'calledOff';
+  const { key, replacement } = granted;
+  // Once pods may run on the replacement, the list does not count.
+  const isFollowUp = replacement !== undefined && (replacement.releasedTime !== undefined || hasLaunch(ladder));
+  const isListed = isFollowUp || ladder.some(each => keyOf(each) === key);
+  return isListed && entryPolicy.confirm === granted.confirm ? 'act' : 'calledOff';
 }

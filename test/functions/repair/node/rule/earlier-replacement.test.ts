@@ -36,23 +36,29 @@ it('is none without one, and none of one that is gone', () => {
 
 it('is to wait for the end of one that is not in use', () => {
   const message = 'NodeClaim made of an earlier launch is being deleted';
-  expect(useOf(MADE, { ...WELL, taints: RESERVED })).toEqual({ kind: 'waits', message });
-  expect(useOf(MADE, WELL, { nodeName: undefined })).toEqual({ kind: 'waits', message });
+  expect(useOf(MADE, { ...WELL, taints: RESERVED })).toEqual({ kind: 'waits', isInUse: false, message });
+  expect(useOf(MADE, WELL, { nodeName: undefined })).toEqual({ kind: 'waits', isInUse: false, message });
 });
 
 it('is to wait while one in use is not ready', () => {
   const message = 'NodeClaim made, which was launched for it before, is in use and not ready';
-  expect(useOf(MADE, ILL)).toEqual({ kind: 'waits', message });
-  expect(useOf({ ...MADE, releasedTime: at(0) }, WELL, { nodeName: undefined })).toEqual({ kind: 'waits', message });
+  expect(useOf(MADE, ILL)).toEqual({ kind: 'waits', isInUse: true, message });
+  expect(useOf({ ...MADE, releasedTime: at(0) }, WELL, { nodeName: undefined })).toEqual({
+    kind: 'waits',
+    isInUse: true,
+    message,
+  });
 });
 
 it('is the termination under the key of the launch where one in use is ready', () => {
   expect(useOf(MADE, WELL)).toEqual({
     kind: 'ready',
+    isInUse: true,
     action: {
-      ...LAUNCH,
       type: 'Terminate',
       timeout: hours(1),
+      attempts: 1,
+      within: hours(1),
       after: { type: 'Replace', key: 'Replace||900000' },
       replacement: { ...MADE, node: 'new' },
     },

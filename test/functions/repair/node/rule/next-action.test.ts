@@ -21,7 +21,7 @@ import {
   keyOf,
   ladderOf,
   possibleActions,
-  terminationAfter,
+  terminationOfReplaced,
 } from '../../../../../functions/repair/node/rule/ladder.ts';
 import { actionsTakenBefore, nextAction, refusedUntil } from '../../../../../functions/repair/node/rule/next-action.ts';
 import type { LadderAction } from '../../../../../functions/repair/node/rule/verdict.ts';
@@ -392,13 +392,11 @@ describe('the actions', () => {
   });
 
   it('end with the termination once a replacement is ready, under the key of the replacement', () => {
-    const own = ladder('reboot replace terminate');
-    expect(terminationAfter(REPLACE, own)).toMatchObject({
+    expect(terminationOfReplaced(REPLACE)).toMatchObject({
       type: 'Terminate',
       timeout: 3_600_000,
       after: { type: 'Replace', key: REPLACE },
     });
-    expect(terminationAfter('Replace||1', own)).toBeUndefined();
   });
 
   it('that were refused wait with their basis, and only until they are tried again', () => {

@@ -236,6 +236,13 @@ describe('once it is ready, the repair', () => {
     expect(nextOf(finding)).toBe(TERMINATE);
   });
 
+  it('keeps it where only its timeout was edited, and once it is open whatever the list says', () => {
+    const edited = someRepairInForce({ actions: [{ type: 'ReplaceThenTerminate', timeout: '30m' }] });
+    expect(nextOf(look({ ...READY_RESERVED, repair: edited }))).toBe(KEY);
+    const other = someRepairInForce({ actions: [{ type: 'Reboot' }] });
+    for (const given of [RELEASED, RELEASED_UNREADY]) expect(nextOf(look({ ...given, repair: other }, 20))).toBe(KEY);
+  });
+
   it('waits where the termination was refused, and tries it when that is over or rests on something else', () => {
     const refusal: Refusal = {
       cause: 'request',
@@ -263,6 +270,37 @@ describe('once it is ready, the repair', () => {
     expect(nextOf(again)).toBe(KEY);
     expect(again.state).toBe('followed');
     expect(nextOf(look({ ...READY_RESERVED, record }))).toBe(KEY);
+  });
+});
+
+describe('a node whose earlier replacement is in use', () => {
+  const spent = remembered({
+    leftovers: { replacement: MADE },
+    acts: [{ key: KEY, action: 'Replace', time: at(-1) }],
+  });
+  const once = someRepairInForce({ actions: [{ type: 'ReplaceThenTerminate', timeout: '15m', attempts: 1 }] });
+  const pause = { failures: 1, until: at(30) };
+
+  it('goes for it without an attempt that is left, and while the pool launches nothing', () => {
+    expect(nextOf(look({ ...RELEASED, repair: once, record: spent }))).toBe(KEY);
+    expect(nextOf(look({ ...RELEASED, repair: once, record: { ...spent, acts: [] }, launchPause: pause }))).toBe(KEY);
+    expect(look({ ...RELEASED_UNREADY, repair: once, record: spent }).verdict).toMatchObject({
+      kind: 'blockedByNode',
+      message: expect.stringContaining('is in use and not ready'),
+    });
+  });
+
+  it('is at the end of its list where the replacement is not in use, and in Observe', () => {
+    expect(look({ ...READY_RESERVED, repair: once, record: spent }).verdict).toMatchObject({ kind: 'exhausted' });
+    const observed = { ...once, mode: 'Observe' } as const;
+    expect(look({ ...RELEASED, repair: observed, record: spent }).verdict).toMatchObject({ kind: 'exhausted' });
+  });
+
+  it('has its other actions first', () => {
+    const first = someRepairInForce({
+      actions: [{ type: 'Reboot' }, { type: 'ReplaceThenTerminate', timeout: '15m' }],
+    });
+    expect(nextOf(look({ ...RELEASED, repair: first, record: spent }))).toBe('Reboot||600000');
   });
 });
 

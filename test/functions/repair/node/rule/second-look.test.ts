@@ -5,6 +5,7 @@ import { decideNode } from '../../../../../functions/repair/node/decide.ts';
 import { newNode } from '../../../../../functions/repair/node/rule/attempt.ts';
 import { judgeHealth } from '../../../../../functions/repair/node/rule/health.ts';
 import { judgeSecondLook } from '../../../../../functions/repair/node/rule/second-look.ts';
+import type { Replacement } from '../../../../../functions/repair/node/attempt-record.ts';
 import type { RepairInForce } from '../../../../../functions/repair/node/rule/settings-in-force.ts';
 import type { NodeClaimView } from '../../../../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../../../../shared/domain/node-owner.ts';
@@ -32,6 +33,7 @@ interface SecondLook {
   readonly externalRequest: string | undefined;
   readonly isClaimListed: boolean;
   readonly isCounted: boolean;
+  readonly replacement?: Replacement;
 }
 
 /** A termination of n1 was granted, and n1 is looked at once more. */
@@ -50,12 +52,31 @@ function answer(given: Partial<SecondLook>): string {
   const health = judgeHealth(look.node, { now: NOW, repair, record: newNode('n1', 'default'), episodes: [] });
   const { externalRequest } = look;
   const decision = decideNode({ now: NOW, node: look.node, owner, repair, health, externalRequest });
-  return judgeSecondLook({ key: anAttempt('n1').key, confirm: undefined }, decision, look);
+  return judgeSecondLook(
+    { key: anAttempt('n1').key, confirm: undefined, replacement: look.replacement },
+    decision,
+    look,
+  );
 }
 
 it.each<[string, Partial<SecondLook>, string]>([
   ['while the node is due', {}, 'act'],
   ['by the NodeClaim that the pass has listed', { isClaimListed: true }, 'act'],
+  [
+    'of a replaced node whose list has no launch',
+    { repair: someRepairInForce(REBOOTS), replacement: { name: 'r' } },
+    'calledOff',
+  ],
+  [
+    'of a replaced node whose list has a launch with another timeout',
+    { repair: someRepairInForce({ actions: [{ type: 'ReplaceThenTerminate' }] }), replacement: { name: 'r' } },
+    'act',
+  ],
+  [
+    'of a node whose replacement may have pods',
+    { repair: someRepairInForce(REBOOTS), replacement: { name: 'r', releasedTime: T } },
+    'act',
+  ],
   ['of a node that is well', { node: { ...node, conditions: [READY] } }, 'calledOff'],
   ['of a node that is tolerated', { node: { ...node, conditions: [aCondition('Ready', 'False', NOW)] } }, 'calledOff'],
   ['under a veto', { claim: { ...claim, ...VETO } }, 'calledOff'],
