@@ -15,6 +15,8 @@ export class RetryableError extends Error {
   readonly isForbidden: boolean;
   /** The verb and kind that RBAC does not allow, whatever the object; undefined: that is not why the API server said no. */
   readonly permission: string | undefined;
+  /** The API server refuses the very request, which only reads: another try within seconds is refused, too. */
+  readonly isReadRefused: boolean;
 
   constructor(
     message: string,
@@ -25,6 +27,7 @@ export class RetryableError extends Error {
       reason?: string;
       isForbidden?: boolean;
       permission?: string | undefined;
+      isReadRefused?: boolean;
     } = {},
   ) {
     super(message, { cause: options.cause });
@@ -34,6 +37,7 @@ export class RetryableError extends Error {
     this.outcomeUnknown = options.outcomeUnknown ?? false;
     this.isForbidden = options.isForbidden ?? false;
     this.permission = options.permission;
+    this.isReadRefused = options.isReadRefused ?? false;
   }
 }
 
@@ -47,8 +51,8 @@ export const contendedError = (message: string): RetryableError => new Retryable
 export const OUT_OF_TIME = 'DeadlineReserve';
 
 /**
- * Trying again cannot help: not a valid message, an unknown version, a request that the API server finds not valid. (Missing permissions
- * are retryable.) The message is parked in the DLQ with its reason (I9).
+ * Trying again cannot help: not a valid message, an unknown version, a change that the API server finds not valid. (Missing permissions
+ * and reads are retryable.) The message is parked in the DLQ with its reason (I9).
  */
 export class TerminalError extends Error {
   /** One CamelCase word, a message attribute in the DLQ. */
@@ -83,6 +87,7 @@ export function joinFailures(failures: readonly unknown[]): unknown {
     cause: passing,
     outcomeUnknown: retryable.some(each => each.outcomeUnknown),
     isForbidden,
+    isReadRefused: retryable.every(each => each.isReadRefused),
     permission: retryable.find(each => each.permission !== undefined)?.permission,
     ...(reason !== undefined && { reason }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),

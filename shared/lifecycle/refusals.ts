@@ -263,6 +263,7 @@ export function withoutRefusedRead<Value extends { readonly refusals?: Refusals 
 export function causeOf(error: unknown): RefusalCause | undefined {
   if (error instanceof TerminalError) return 'request';
   if (!(error instanceof RetryableError) || error instanceof KindNotServed || error.reason === OUT_OF_TIME) return;
+  if (error.isReadRefused) return 'request';
   if (error.isForbidden) return 'permission';
   if (error.reason !== 'Forbidden') return 'passing';
   return error.permission === undefined ? 'request' : 'permission';

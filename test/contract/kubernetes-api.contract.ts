@@ -101,7 +101,8 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
     it('refuses a selector that it cannot read', async () => {
       const { api, namespace } = await makeSubject();
       await expect(api.list(type, { namespace, labelSelector: 'a in (' })).rejects.toMatchObject({
-        name: 'TerminalError',
+        name: 'RetryableError',
+        isReadRefused: true,
       });
     });
   });

@@ -30,6 +30,9 @@ describe('several failures', () => {
     expect(joinFailures([slow, lost])).toMatchObject({ outcomeUnknown: true });
     const notAllowed = new RetryableError('no', { reason: 'Forbidden', permission: 'cannot patch resource "nodes"' });
     expect(joinFailures([slow, notAllowed])).toMatchObject({ permission: 'cannot patch resource "nodes"' });
+    const refused = new RetryableError('no', { reason: 'BadRequest', isReadRefused: true });
+    expect(joinFailures([refused, refused])).toMatchObject({ isReadRefused: true });
+    expect(joinFailures([refused, slow])).toMatchObject({ isReadRefused: false });
   });
 
   it('are not served where all of them are, and may pass where another one may', () => {

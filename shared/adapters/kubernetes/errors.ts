@@ -1,6 +1,6 @@
 /**
  * The one table of what the API server's refusals mean. Expected ones become outcomes. Others are thrown: `RetryableError` if the same
- * message may succeed later, `TerminalError` if only another input can.
+ * message may succeed later, `TerminalError` if only another input can. A read that is refused is tried again, too, ever less often.
  *
  * 401 and 403 are retryable, but for the denial of an admission policy or webhook. Permission goes missing in operation (an access entry
  * that is not yet consistent, a role being rolled out, a clock that drifts) and comes back. To park the message would lose a hint that
@@ -30,7 +30,12 @@ export function toThrown(failure: ApiFailure, attempt: ApiCall): RetryableError 
       permission,
       ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
     });
-  if (isRefusedByPolicy(failure)) return new TerminalError(failure.reason || 'Invalid', message);
+  // A read is one of a few that work every day: what refuses it stands in between, and passes. Nothing was done.
+  const refused = (): RetryableError | TerminalError =>
+    attempt.write
+      ? new TerminalError(failure.reason || 'Invalid', message)
+      : new RetryableError(message, { reason: failure.reason || 'Invalid', isReadRefused: true });
+  if (isRefusedByPolicy(failure)) return refused();
   switch (failure.status) {
     case 401: // The token was refused although it is fresh: clocks or credentials, see above. Nothing was done.
       return retryable('Unauthorized', false);
@@ -53,8 +58,8 @@ export function toThrown(failure: ApiFailure, attempt: ApiCall): RetryableError 
   if (failure.status >= 500) return retryable(`Status${failure.status}`, true);
   // 3xx: the API server never redirects these verbs; a proxy in between does, while something is being set up.
   if (failure.status < 400) return retryable(`Status${failure.status}`, true);
-  // 400, 405, 406, 413, 415, 422, …: the request itself is wrong and stays wrong.
-  return new TerminalError(failure.reason || 'Invalid', message);
+  // 400, 405, 406, 413, 415, 422, …: the request itself is wrong. A change stays wrong.
+  return refused();
 }
 
 /** Answer of a refused `get`. */

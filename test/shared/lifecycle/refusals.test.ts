@@ -309,6 +309,15 @@ describe('the backoff of one subject', () => {
     expect(stored).toBeUndefined();
   });
 
+  it('tries a read that is refused ever less often, and not by the queue', async () => {
+    const read = async () => {
+      throw new RetryableError('reading nodes n1: 400', { reason: 'BadRequest', isReadRefused: true });
+    };
+    const outcome = await createBackoff(createManualClock()).try({ key: 'read', stored: undefined, restsOn: [] }, read);
+    expect(outcome).toMatchObject({ kind: 'refused', redeliveryError: undefined });
+    expect(outcome).toMatchObject({ until: addDuration(MANUAL_CLOCK_START, minutes(1)) });
+  });
+
   it('begins anew where nobody tried for long', () => {
     const refused = { cause: 'request', message: 'frozen', basis: 'same' } as const;
     const once = nextRefusal(undefined, { ...refused, now: MANUAL_CLOCK_START });

@@ -69,7 +69,7 @@ describe('ClusterWatch over HTTP', () => {
     { code: 403, reason: 'Forbidden', expected: { name: 'RetryableError', reason: 'Forbidden' } },
     { code: 429, reason: 'TooManyRequests', expected: { name: 'RetryableError', retryAfterMs: 2000 } },
     { code: 503, reason: 'ServiceUnavailable', expected: { name: 'RetryableError' } },
-    { code: 400, reason: 'BadRequest', expected: { name: 'TerminalError', reason: 'BadRequest' } },
+    { code: 400, reason: 'BadRequest', expected: { name: 'RetryableError', reason: 'BadRequest' } },
   ])('throws $expected.name when the server answers $code', async ({ code, reason, expected }) => {
     const { events } = await watchWith((_, response) =>
       json(response, code, status(code, reason, 'no'), code === 429 ? { 'retry-after': '2' } : {}),

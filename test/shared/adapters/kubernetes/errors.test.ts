@@ -72,6 +72,12 @@ describe('what no verb expects', () => {
     });
   });
 
+  it.each([400, 405, 413, 415, 422])('is tried again when it was a read: %d', code => {
+    const thrown = toThrown(refusal(code, 'Invalid'), { doing: 'reading nodes n1', write: false });
+    expect(thrown).toBeInstanceOf(RetryableError);
+    expect(thrown).toMatchObject({ reason: 'Invalid', isReadRefused: true });
+  });
+
   it.each([
     'nodes "n1" is forbidden: ValidatingAdmissionPolicy "keep" with binding "keep" denied request: no',
     'admission webhook "x" denied the request: no',
