@@ -113,7 +113,10 @@ async function carryOut(context: ObjectRunContext, decision: LedgerDecision, obs
       return (decision.because === 'deadline' ? releaseUnclean : releaseClean)(context, observed, decision.object.live);
     case 'orphan':
       if (observed.entry?.phase === 'orphaned') return saveReportedOrphan(context, observed);
-      return noteOrphan(observed, 'it went before its clean-up was done: somebody else took the finalizer off');
+      return noteOrphan(
+        observed,
+        'the ledger knows of no clean-up that was done: somebody else took the finalizer off, or the table is older than the clean-up',
+      );
   }
 }
 

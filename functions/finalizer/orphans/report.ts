@@ -26,7 +26,7 @@ export async function reportOrphan(
     message:
       object === undefined
         ? `instance ${providerID} is ${instanceState}, and neither a NodeClaim nor a Node has it`
-        : `${object.kind} ${object.name} went before its termination was over, and instance ${providerID} is ${instanceState}: the finalizer was taken off by somebody else`,
+        : `${object.kind} ${object.name} went before its termination was over, and instance ${providerID} is ${instanceState}: no finalizer of Curfew's was on it, or somebody else took that off`,
     details: { providerID, state: instanceState, since: toTimestamp(since) },
     metric: { name: TERMINATION_METRICS.possibleOrphan },
     // No object of the cluster could carry an Event about an instance alone.

@@ -106,13 +106,15 @@ export function announcementsFor(annotated: AnnotatedPod, inForce: ProtectionInF
   return announcements;
 }
 
-/** The pod's protection under the block that is only observed; undefined: the same, or none is active. */
+/** The pod's protection under the block that is only observed; undefined: the same, or neither is active. */
 function endIfEnforced(
   { pod, value, protection }: AnnotatedPod,
   { observed, now }: ProtectionInForce,
 ): { readonly key: string; readonly message: string } | undefined {
-  if (observed === undefined || !isActive(protection, now)) return undefined;
-  const key = spanOf(protectionOf(pod, observed.policy));
+  if (observed === undefined) return undefined;
+  const enforced = protectionOf(pod, observed.policy);
+  if (!isActive(protection, now) && !isActive(enforced, now)) return undefined;
+  const key = spanOf(enforced);
   const span = spanOf(protection);
   if (key === span) return undefined;
   const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${quotedValue(value)}`;

@@ -39,6 +39,25 @@ describe('Design', () => {
   });
 });
 
+describe('a block that is only observed', () => {
+  const topics = (time: string, observed: Partial<ProtectionPolicy>): readonly string[] => {
+    const policy = aPolicy({ maxDuration: hours(1) });
+    const inForce = {
+      policy,
+      policyName: undefined,
+      observed: { policy: aPolicy(observed), source: undefined },
+      now: at(`2024-01-01T${time}Z`),
+    };
+    return annotatedPods([aPod('4h')], policy).flatMap(pod => announcementsFor(pod, inForce).map(({ topic }) => topic));
+  };
+
+  it('is said where it would protect longer, until that is over, too', () => {
+    expect(topics('10:30:00', {})).toContain('observed');
+    expect(topics('13:59:59', {})).toContain('observed');
+    expect(topics('14:00:00', {})).not.toContain('observed');
+  });
+});
+
 describe('Karpenter (X3–X6)', () => {
   const compatibility = 'Karpenter';
 
