@@ -18,7 +18,12 @@ import {
   poolNameOf,
   textOf,
 } from './reading.ts';
-import { unhealthyConditionsOf, repairConditionsOf, type RepairCondition } from './repair-conditions.ts';
+import {
+  isToleratedForEver,
+  unhealthyConditionsOf,
+  repairConditionsOf,
+  type RepairCondition,
+} from './repair-conditions.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const STOPPED = 'node.cloudprovider.kubernetes.io/shutdown';
@@ -71,6 +76,7 @@ export function censusOf(facts: CensusFacts): Census {
     repairConditionsFor(other).some(
       repairCondition =>
         counts(repairCondition) &&
+        !isToleratedForEver(repairCondition) &&
         settling.wasIll(other, repairCondition) &&
         cameBack(other, repairCondition, now, settling.window),
     );
@@ -121,7 +127,7 @@ type TallyOf = (
   counts: (repairCondition: RepairCondition) => boolean,
 ) => Tally;
 
-/** Whatever their pools say: a node without a kubelet is dark. */
+/** By the repair conditions of their pools: a node without a kubelet is dark unless its pool tolerates that for ever. */
 function darkOf(tallyOf: TallyOf, nodes: readonly KubernetesObject[], isLeftOut: (other: KubernetesObject) => boolean) {
   return tallyOf(nodes, isLeftOut, ({ type, status }) => type === 'Ready' && status === 'Unknown');
 }

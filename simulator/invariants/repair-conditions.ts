@@ -54,6 +54,9 @@ export function profileOf(configMap: KubernetesObject | undefined): string | und
 /** A toleration of a year and more takes the repair condition out, and with a reason what it matches. */
 const YEAR = 8_760 * 3_600_000;
 
+/** One with a reason, which takes out what it matches and counts nowhere itself. */
+export const isToleratedForEver = ({ toleration }: RepairCondition): boolean => toleration >= YEAR;
+
 const tolerationOf = (value: unknown): number | undefined =>
   value === 'Never' ? Infinity : (millisecondsOf(value) ?? undefined);
 const boundOf = (value: unknown): number | 'Inherit' | undefined =>
@@ -152,8 +155,9 @@ export function unhealthyConditionsOf(
   if (last?.repairConditions === repairConditions) return last.found;
   const stated = repairConditions.filter(repairCondition => isStatedOf(node, repairCondition));
   const found = stated.filter(
-    ({ type, rank, toleration }) =>
-      toleration < YEAR && !stated.some(other => other.type === type && other.rank > rank),
+    condition =>
+      !isToleratedForEver(condition) &&
+      !stated.some(other => other.type === condition.type && other.rank > condition.rank),
   );
   lastFound.set(node, { repairConditions, found });
   return found;

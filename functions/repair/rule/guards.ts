@@ -11,9 +11,11 @@ import { BLOCKED_CHECK, type Blocker, type GuardBlocker } from '../node/rule/ver
 import type { Incident } from '../node/record.ts';
 import { isReserved, type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import {
+  isNever,
   isOutage,
   matchRepairConditions,
   type OutageThreshold,
+  type RepairCondition,
   resolveNodeCount,
 } from '../../../shared/domain/repair-policy.ts';
 import {
@@ -56,9 +58,10 @@ export interface Guards {
 
 export function createGuards(inputs: GuardInputs): Guards {
   const { now, nodes = [], repairConditionsOf: repairConditionsFor } = inputs;
-  const isUnhealthy = oncePerKey((node: NodeView) => matchRepairConditions(node, repairConditionsFor(node)).length > 0);
+  const matchesOf = oncePerKey((node: NodeView) => matchRepairConditions(node, repairConditionsFor(node)));
+  const isUnhealthy = (node: NodeView): boolean => matchesOf(node).length > 0;
   const isReadyUnknown = (node: NodeView): boolean =>
-    node.conditions.find(({ type }) => type === 'Ready')?.status === 'Unknown';
+    matchesOf(node).some(({ repairCondition }) => isOfFreeze(repairCondition));
   const countedNodes = nodes.filter(
     node =>
       !isStopped(node) &&
@@ -82,7 +85,7 @@ export function createGuards(inputs: GuardInputs): Guards {
     );
     const firstReturn = Math.min(...[...recovered.values()].map(each => each.returnTime));
     const blockerWithRecovered = blockersOf(inputs, nodesToCount, {
-      isReadyUnknown: each => isReadyUnknown(each) || recovered.get(each)?.types.includes('Ready') === true,
+      isReadyUnknown: each => isReadyUnknown(each) || recovered.get(each)?.returned.some(isOfFreeze) === true,
       isUnhealthy: each => isUnhealthy(each) || recovered.has(each),
     });
     return node => {
@@ -157,16 +160,21 @@ function blockersOf(
   };
 }
 
+/** Whether the freeze counts nodes of which this repair condition is true. */
+const isOfFreeze = ({ type, status }: RepairCondition): boolean => type === 'Ready' && status === 'Unknown';
+
 /**
- * The time at which the node became healthy again, and the types of the conditions that did; undefined: it did not
- * lately.
+ * The time at which the node became healthy again, and the repair conditions that may have been true of it before;
+ * undefined: it did not lately.
  */
 function returnOf(
   node: NodeView,
   window: DurationMs,
   { now, repairConditionsOf: repairConditionsFor, isActedUpon }: GuardInputs,
-): { readonly returnTime: EpochMs; readonly types: readonly string[] } | undefined {
-  const types = new Set(repairConditionsFor(node).map(({ type }) => type));
+): { readonly returnTime: EpochMs; readonly returned: readonly RepairCondition[] } | undefined {
+  // What is tolerated for ever is no illness, and its end no return.
+  const counted = repairConditionsFor(node).filter(({ toleration }) => !isNever(toleration));
+  const types = new Set(counted.map(({ type }) => type));
   // The first of two conditions of one type counts, here as everywhere.
   const firstOfEachType = node.conditions.filter(
     (each, at) => node.conditions.findIndex(({ type }) => type === each.type) === at,
@@ -181,7 +189,7 @@ function returnOf(
   });
   if (returns.length === 0 || isActedUpon(node)) return undefined;
   const returnTime = returns.map(each => each.time).reduce(latest);
-  return { returnTime, types: returns.map(({ type }) => type) };
+  return { returnTime, returned: counted.filter(({ type }) => returns.some(each => each.type === type)) };
 }
 
 /**

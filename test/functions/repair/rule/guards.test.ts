@@ -165,6 +165,16 @@ describe('outages', () => {
     );
   });
 
+  it('what is tolerated for ever makes no node dark, and nobody waits for its end to last', () => {
+    const repair = someRepairInForce({ ...all, policies: [{ conditionType: 'Ready', toleration: 'Never' }] });
+    const due = aPoolNode('n1', aCondition('KernelReady', 'False', T));
+    const dark = ['n2', 'n3', 'n4'].map(name => aPoolNode(name, aCondition('Ready', 'Unknown')));
+    expect(repaired([due, ...dark], { repair })).toEqual(['n1']);
+    const back = ['n2', 'n3', 'n4'].map(name => well(name, 1));
+    expect(repaired(inZone('a', [due, ...back]), { repair })).toEqual(['n1']);
+    expect(verdictsOf(aDecision([due, ...back], { repair: someRepairInForce(all) }))).toEqual(['blocked n1 Settling']);
+  });
+
   it.each<[string, Partial<NodeView>, boolean]>([
     ['counts a node that a person vetoes', { annotations: { 'curfew.dev/do-not-repair': 'true' } }, true],
     ['counts a node that has been going for less than an hour', { deletionTime: before(NOW, 59) }, true],
