@@ -5,7 +5,15 @@
 import type { Incident, NodeRecord } from '../record.ts';
 import type { RepairInForce } from './settings-in-force.ts';
 import type { RepairSettings } from '../../../../shared/domain/repair-policy.ts';
-import { addDuration, type EpochMs, hours, isDue, isReportDue, minutes } from '../../../../shared/domain/time.ts';
+import {
+  addDuration,
+  type DurationMs,
+  type EpochMs,
+  isDue,
+  isReportDue,
+  minutes,
+  toDurationMs,
+} from '../../../../shared/domain/time.ts';
 
 export const readableSettings = ({ settings }: Pick<RepairInForce, 'settings'>): RepairSettings | undefined =>
   settings === undefined || 'invalid' in settings ? undefined : settings;
@@ -53,13 +61,13 @@ export const outlastsRepair = (record: NodeRecord | undefined): boolean =>
 export type SeenNode =
   /** The Node is there. @property isReported its verdict has been reported */
   | { readonly kind: 'present'; readonly isReported: boolean }
-  /** Nothing is wrong with the node. Its acts and its last report are kept for a while yet. */
-  | { readonly kind: 'healthy'; readonly now: EpochMs }
+  /**
+   * Nothing is wrong with the node. Its acts and its last report are kept for a while yet.
+   * @property countedFor the longest time within which an action of its list counts its acts
+   */
+  | { readonly kind: 'healthy'; readonly now: EpochMs; readonly countedFor: DurationMs }
   /** The node is to be forgotten. */
   | { readonly kind: 'gone' };
-
-/** The record of a healthy node keeps its acts for this long, and its last report until that may be repeated. */
-const ACTS_KEPT_FOR = hours(24);
 
 /**
  * Whether the record of a node is kept: it says something that the live Node does not. Leftovers that were not taken
@@ -74,9 +82,11 @@ export function isRecordNeeded(
   if (incident !== undefined || otherWork !== undefined || episodes.length > 0) return true;
   const hasOnsets = Object.keys(onsets).length > 0;
   if (seen.kind === 'present') return acts.length > 0 || reported !== undefined || (hasOnsets && !seen.isReported);
-  const { now } = seen;
+  const { now, countedFor } = seen;
+  // An incident goes on in its ladder for that long, too.
+  const keptFor = toDurationMs(Math.max(GOES_ON_WITHIN, countedFor));
   const isReportRecent = reported !== undefined && !isReportDue(now, reported.time);
-  return hasOnsets || isReportRecent || acts.some(({ time }) => !isDue(now, addDuration(time, ACTS_KEPT_FOR)));
+  return hasOnsets || isReportRecent || acts.some(({ time }) => !isDue(now, addDuration(time, keptFor)));
 }
 
 /** The incident with an action that is left out of its list from now on. */

@@ -2,7 +2,7 @@
 import { earlierReplacement, nameOfLaunch } from './earlier-replacement.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { isRecordNeeded, readableSettings } from './incident.ts';
-import { keyOf } from './ladder.ts';
+import { allActionsOf, keyOf } from './ladder.ts';
 import { actionsTakenBefore, earlierTakenReturns, nextAction, type NextAction, retryText } from './next-action.ts';
 import type { NodeFacts } from './node-facts.ts';
 import {
@@ -18,7 +18,14 @@ import type { NodeRecord } from '../record.ts';
 import { formatDuration } from '../../../../shared/domain/go-duration.ts';
 import { deadlineBy, hasDeadlineBy, type NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import { AWS_REPAIR_CONDITIONS, matchRepairConditions } from '../../../../shared/domain/repair-policy.ts';
-import { addDuration, earliest, type EpochMs, minutes, toTimestamp } from '../../../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  type EpochMs,
+  minutes,
+  toDurationMs,
+  toTimestamp,
+} from '../../../../shared/domain/time.ts';
 
 /** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
 const FAULT_CHECK = minutes(60);
@@ -72,7 +79,8 @@ function judgeNotDue(
   const window = readableSettings(repair)?.flapping?.window;
   const last = record.episodes.at(-1)?.endTime;
   const nextLookTime = window !== undefined && last !== undefined ? addDuration(last, window) : undefined;
-  const kept = isRecordNeeded(record, { kind: 'healthy', now }) ? record : undefined;
+  const countedFor = toDurationMs(Math.max(0, ...allActionsOf(repair).map(({ within }) => within)));
+  const kept = isRecordNeeded(record, { kind: 'healthy', now, countedFor }) ? record : undefined;
   return findingOf(kept, wasUnhealthy ? verdict : undefined, nextLookTime, more);
 }
 

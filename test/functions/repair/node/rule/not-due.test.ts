@@ -28,6 +28,7 @@ const RESERVED: NodeView = { ...NODE, taints: TAINTS };
 const CLOSED = someRepairInForce({}, { gateOpen: false });
 const NO_BLOCK = someRepairInForce({}, { settings: undefined });
 const TYPO = someRepairInForce({}, { settings: { invalid: 'a typo' } });
+const WEEKLY = someRepairInForce({ actions: [{ type: 'Reboot', attempts: 1, within: '168h' }] });
 const FLAPPING = someRepairInForce({ flapping: { window: '2h', unhealthyFor: '20m' } });
 const GOING = claimOf(NODE, {
   deletionTime: T,
@@ -192,6 +193,13 @@ describe('is remembered once it is well', () => {
     ['for a day after an act', true, WELL, { record: remembered({ acts: [act(at(1 - day))] }) }],
     ['not, a day after its act', false, WELL, { record: remembered({ acts: [act(at(-day))] }) }],
     ['for a day after its last act', true, WELL, { record: remembered({ acts: [act(at(-day)), act(at(0))] }) }],
+    [
+      'for as long as its list counts an act',
+      true,
+      WELL,
+      { repair: WEEKLY, record: remembered({ acts: [act(at(-3 * day))] }) },
+    ],
+    ['not, once nothing counts it', false, WELL, { repair: WEEKLY, record: remembered({ acts: [act(at(-7 * day))] }) }],
     [
       'for an hour after something was said',
       true,
