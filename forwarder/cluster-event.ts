@@ -7,6 +7,7 @@ import {
 } from '../shared/contract/cluster-event.ts';
 import type { BusEntry } from '../shared/contract/envelope.ts';
 import { toIsoText } from '../shared/domain/time.ts';
+import { STATUSES } from './projection.ts';
 import { type ObjectChange, earliestTimeOf } from './tracker.ts';
 
 /** The entry that goes to the bus for a change. `watchOf`: how the watch stands that an object asks for. */
@@ -20,6 +21,9 @@ export function toEntry(
 
 function toClusterEvent(change: ObjectChange, cluster: string, watch: KindWatch | undefined): ClusterEvent {
   const { subject, resourceVersion, hints, resync } = change;
+  const changed = change.changed.filter(part => part !== STATUSES);
+  // In a list of all that a new object has, the part says nothing.
+  const saysStatus = subject.kind === 'Node' && change.change === 'Modified' && changed.includes('conditions');
   const observedTime = toIsoText(change.observedTime);
   return {
     schemaVersion: CLUSTER_EVENT_VERSION,
@@ -27,11 +31,12 @@ function toClusterEvent(change: ObjectChange, cluster: string, watch: KindWatch 
     change: change.change,
     subject,
     resourceVersion,
-    changed: [...change.changed],
+    changed,
     hints,
     groupKey: hints.nodeName ?? subject.uid,
     eventKey: eventKeyOf(change, observedTime),
     observedTime: toIsoText(earliestTimeOf(change)),
+    ...(saysStatus && { statusChanged: change.changed.includes(STATUSES) }),
     ...(resync === true && { resync }),
     ...(watch !== undefined && change.change !== 'Deleted' && { watch }),
   };

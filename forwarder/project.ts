@@ -12,7 +12,7 @@ import { parseTimestamp, type EpochMs } from '../shared/domain/time.ts';
 import { STATE_LABEL } from '../shared/domain/quarantine.ts';
 import { fieldAt, listAt, pick, pickEntries, textAt } from './fields.ts';
 import { isOwnCondition } from '../shared/domain/node-drain-conditions.ts';
-import { conditions, finalizers, hints, sortedList, type PodInterest, type Project } from './projection.ts';
+import { conditions, finalizers, hints, sortedList, statuses, type PodInterest, type Project } from './projection.ts';
 
 /**
  * Annotations that hold a Node for protected pods: one function reads them, and mostly it is the one that writes them.
@@ -28,7 +28,7 @@ export const projectNode: Project = object => ({
     annotations: pickEntries(withoutDrains(object), key => isRelevantKey(key) && !PROTECTION_KEYS.includes(key)),
     bootID: textAt(object, 'status', 'nodeInfo', 'bootID'),
     // What Curfew itself says of a Node is news to none of its functions.
-    conditions: conditions(object, (_, reason) => !isOwnCondition({ reason })),
+    conditions: conditions(object, isOfOthers),
     deletionTimestamp: object.metadata.deletionTimestamp,
     drain: pickEntries(
       { ...object.metadata.annotations, ...object.metadata.labels },
@@ -38,6 +38,7 @@ export const projectNode: Project = object => ({
     labels: pickEntries(object.metadata.labels, key => isRelevantKey(key) && key !== STATE_LABEL),
     protection: pickEntries(object.metadata.annotations, key => PROTECTION_KEYS.includes(key)),
     providerID: textAt(object, 'spec', 'providerID'),
+    statuses: statuses(object, isOfOthers),
     taints: sortedList(listAt(object, 'spec', 'taints').map(taint => pick(taint, ['key', 'value', 'effect']))),
     unschedulable: fieldAt(object, 'spec', 'unschedulable') === true ? true : undefined,
   },
@@ -47,6 +48,8 @@ export const projectNode: Project = object => ({
     providerID: textAt(object, 'spec', 'providerID'),
   }),
 });
+
+const isOfOthers = (_: string, reason: string): boolean => !isOwnCondition({ reason });
 
 /** Time at which the part `protection` of a Node is over by its own mark; undefined: never by itself. */
 export function endOfProtection(node: KubernetesObject): EpochMs | undefined {

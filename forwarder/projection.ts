@@ -25,11 +25,24 @@ export function conditions(
   more: readonly string[] = [],
 ): readonly unknown[] | undefined {
   return sortedList(
-    listAt(object, 'status', 'conditions')
-      .filter(condition => isMeant(textAt(condition, 'type') ?? '', textAt(condition, 'reason') ?? ''))
-      .map(condition => pick(condition, ['type', 'status', 'reason', 'lastTransitionTime', ...more])),
+    meantConditions(object, isMeant).map(condition =>
+      pick(condition, ['type', 'status', 'reason', 'lastTransitionTime', ...more]),
+    ),
   );
 }
+
+/** The name of the part that `statuses` makes. */
+export const STATUSES = 'statuses';
+
+/** Status of each condition: its time and reason change without it. */
+export function statuses(object: KubernetesObject, isMeant: (type: string, reason: string) => boolean) {
+  return sortedList(meantConditions(object, isMeant).map(condition => pick(condition, ['type', 'status'])));
+}
+
+const meantConditions = (object: KubernetesObject, isMeant: (type: string, reason: string) => boolean) =>
+  listAt(object, 'status', 'conditions').filter(condition =>
+    isMeant(textAt(condition, 'type') ?? '', textAt(condition, 'reason') ?? ''),
+  );
 
 /** Sorted: a finalizer that moved is no change. */
 export function finalizers(object: KubernetesObject): readonly unknown[] | undefined {

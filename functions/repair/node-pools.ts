@@ -1,6 +1,7 @@
 /** Finds the pool of a node that is gone, or that belongs to another pool by now. */
 import type { StoredNode } from './record.ts';
 import type { NodeRecord } from './node/record.ts';
+import type { SeenChange } from './node/rule/node-facts.ts';
 import type { PassRequests } from './rule/pass-requests.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { getNode } from '../../shared/cluster/lists.ts';
@@ -8,7 +9,6 @@ import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { objectsOf, orUnavailable } from '../../shared/ports/read-answer.ts';
 
@@ -18,8 +18,8 @@ type Kubernetes = Pick<FunctionDeps, 'kubernetes'>;
 export interface NodeElsewhere {
   readonly pool: string | undefined;
   readonly uid: string;
-  /** Time at which its conditions were seen to change, if that is why it is looked at. */
-  readonly observedTime: EpochMs | undefined;
+  /** The change of its conditions, if that is why it is looked at. */
+  readonly seen: SeenChange | undefined;
 }
 
 /** Nodes that are remembered, and are not among those of the pool. */
@@ -41,7 +41,7 @@ export async function readMissing(
     const object = await getNode(deps, value.name);
     if (object?.metadata.uid !== uid) return void gone.set(uid, value);
     const other = await poolNow(deps, readNode(object));
-    if (other !== pool) elsewhere.push({ pool: other, uid, observedTime: undefined });
+    if (other !== pool) elsewhere.push({ pool: other, uid, seen: undefined });
   });
   return { gone, elsewhere };
 }
@@ -67,7 +67,7 @@ export async function readOtherPools(
   { kubernetes }: Kubernetes,
   pool: string | undefined,
   withoutClaim: readonly NodeView[],
-  { observedTimes }: Pick<PassRequests, 'observedTimes'>,
+  { seenChanges }: Pick<PassRequests, 'seenChanges'>,
 ): Promise<ReadonlyMap<string, NodeElsewhere>> {
   const others = new Map<string, NodeElsewhere>();
   const claims = objectsOf(await kubernetes.list(RESOURCES.NodeClaim), { ifNotServed: 'empty' });
@@ -75,8 +75,7 @@ export async function readOtherPools(
     const { uid } = node;
     const claim = claimOfNode(claims, node);
     const other = claim && poolOfClaim(claim);
-    if (claim !== undefined && other !== pool)
-      others.set(uid, { pool: other, uid, observedTime: observedTimes.get(uid) });
+    if (claim !== undefined && other !== pool) others.set(uid, { pool: other, uid, seen: seenChanges.get(uid) });
   }
   return others;
 }

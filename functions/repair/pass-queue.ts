@@ -7,12 +7,13 @@ import { OWNER } from './common/context.ts';
 import { POOL_CODEC, poolRecordId } from './record.ts';
 import { NEW_POOL, type PoolRecord } from './pool-record.ts';
 import { answer } from './node/attempt-record.ts';
+import type { SeenChange } from './node/rule/node-facts.ts';
 import { mergeRequests, type PassRequest, type PassRequests } from './rule/pass-requests.ts';
 import type { PoolDecision } from './rule/pool-decision.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { readJson } from '../../shared/domain/json.ts';
-import { type DurationMs, type EpochMs, minutes, seconds, toDurationMs } from '../../shared/domain/time.ts';
+import { type DurationMs, minutes, seconds, toDurationMs } from '../../shared/domain/time.ts';
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { createReportNotServed, NOT_SERVED_CHECK, notServedText } from '../../shared/cluster/not-served.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
@@ -152,7 +153,7 @@ export const FOR_POOL: PassRequest = { kind: 'pool' };
 
 export const FOR_SETTINGS: PassRequest = { kind: 'settings' };
 
-export const forNode = (uid: string, observedTime?: EpochMs): PassRequest => ({ kind: 'node', uid, observedTime });
+export const forNode = (uid: string, seen?: SeenChange): PassRequest => ({ kind: 'node', uid, seen });
 
 const POOL_TARGET = 'due';
 
@@ -166,8 +167,10 @@ export function toRoundRequest(request: PassRequest): RoundRequest {
     case 'settings':
       return { kind: 'target', name: SETTINGS_TARGET };
     case 'node': {
-      const { uid, observedTime } = request;
-      return { kind: 'target', name: observedTime === undefined ? uid : `${uid}@${observedTime}` };
+      const { uid, seen } = request;
+      if (seen === undefined) return { kind: 'target', name: uid };
+      const { time, statusChanged } = seen;
+      return { kind: 'target', name: `${uid}@${time}${statusChanged === undefined ? '' : `@${statusChanged}`}` };
     }
     case 'drainEnd':
       return { kind: 'message', text: JSON.stringify({ uid: request.uid, ...request.end }) };
@@ -175,6 +178,9 @@ export function toRoundRequest(request: PassRequest): RoundRequest {
 }
 
 const drainEnd = z.object({ uid: z.string(), requestId: z.string(), answer });
+
+/** Meaning of what a kept request says of the statuses of its node. */
+const STATUS_CHANGED: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 /** The request that a coalescer has kept. Another version may have written it. */
 function parsePassRequest(request: RoundRequest): PassRequest {
@@ -184,11 +190,11 @@ function parsePassRequest(request: RoundRequest): PassRequest {
     case 'target': {
       if (request.name === POOL_TARGET) return FOR_POOL;
       if (request.name === SETTINGS_TARGET) return FOR_SETTINGS;
-      const [uid = '', time] = request.name.split('@');
-      if (time === undefined) return forNode(uid, undefined);
-      const { data: observedTime } = instant.safeParse(Number(time));
+      const [uid = '', text, status] = request.name.split('@');
+      if (text === undefined) return forNode(uid);
+      const { data: time } = instant.safeParse(Number(text));
       // Another version wrote it: it may be about any node.
-      return observedTime === undefined ? FOR_SETTINGS : forNode(uid, observedTime);
+      return time === undefined ? FOR_SETTINGS : forNode(uid, { time, statusChanged: STATUS_CHANGED[status ?? ''] });
     }
     case 'message': {
       const { data } = drainEnd.safeParse(readJson(request.text));

@@ -4,6 +4,7 @@ import { OWN_BLOCKS } from './common/settings.ts';
 import { mayNeedRepair } from './node/rule/health.ts';
 import { FOR_POOL, FOR_SETTINGS, forNode, isBusy, type Passes } from './pass-queue.ts';
 import { NODE_CODEC, nodeRecordId } from './record.ts';
+import type { SeenChange } from './node/rule/node-facts.ts';
 import type { PassRequest } from './rule/pass-requests.ts';
 import { poolOf } from './rule/pool-members.ts';
 import { inParallel, oneByOne } from '../../shared/cluster/in-parallel.ts';
@@ -19,7 +20,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { type NodeView, REPLACES_ANNOTATION } from '../../shared/domain/node.ts';
 import type { RepairCondition } from '../../shared/domain/repair-policy.ts';
-import { type EpochMs, parseTimestamp } from '../../shared/domain/time.ts';
+import { parseTimestamp } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { RoundTargets } from '../../shared/lifecycle/next-round.ts';
 import { throwIfNewer } from '../../shared/lifecycle/record-codec.ts';
@@ -104,7 +105,8 @@ export async function requestPassForChange(
   if (node === undefined) return;
   const isChange = change === 'Modified' && resync !== true && changed.includes('conditions');
   const observedTime = isChange ? parseTimestamp(event.observedTime) : undefined;
-  await requestPassForNode(deps, node, { pool: hints.nodePool, event, observedTime });
+  const seen = observedTime && { time: observedTime, statusChanged: event.statusChanged };
+  await requestPassForNode(deps, node, { pool: hints.nodePool, event, seen });
 }
 
 interface ChangeContext {
@@ -114,7 +116,7 @@ interface ChangeContext {
 }
 
 interface AskContext extends ChangeContext {
-  readonly observedTime?: EpochMs | undefined;
+  readonly seen?: SeenChange | undefined;
   /** A NodeClaim of the pool names the node. */
   readonly isClaimed?: boolean;
 }
@@ -123,7 +125,7 @@ interface AskContext extends ChangeContext {
 export async function requestPassForNode(
   deps: Deps,
   node: NodeView,
-  { pool, event, observedTime, isClaimed = false }: AskContext,
+  { pool, event, seen, isClaimed = false }: AskContext,
 ): Promise<void> {
   const [loaded, pools] = await inParallel([
     openRecord(deps, NODE_CODEC, nodeRecordId(node.uid)).load(),
@@ -135,7 +137,7 @@ export async function requestPassForNode(
     const isReplacement = node.annotations[REPLACES_ANNOTATION] !== undefined;
     return isReplacement ? deps.passes.request(own, FOR_POOL) : requestPassIfBusy(deps, { pool, event });
   }
-  await deps.passes.request(own, forNode(node.uid, observedTime));
+  await deps.passes.request(own, forNode(node.uid, seen));
   // A repair ends in the pool in which it began.
   if (isKnown && loaded.value.pool !== own) await deps.passes.request(loaded.value.pool, forNode(node.uid));
 }

@@ -71,6 +71,11 @@ export const clusterEventSchema = z.object({
    */
   observedTime: z.string(),
   /**
+   * On a Node whose conditions changed: whether the status of one did, since what was last published. Absent: a forwarder of before does
+   * not say it.
+   */
+  statusChanged: z.optional(z.boolean()),
+  /**
    * Everything is being published: at the forwarder's start (`Added`), every few hours, or on request (`Modified`, `changed` empty).
    * Whatever else is concerned comes in events of its own, so nothing need be listed because of this one.
    */

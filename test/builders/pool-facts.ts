@@ -28,7 +28,7 @@ export function someFacts(
     recordsOfGoneNodes: new Map(),
     requests: {
       uids: new Set(),
-      observedTimes: new Map(),
+      seenChanges: new Map(),
       changesTime: undefined,
       drainEnds: new Map(),
       isAfterSettingsChange: false,

@@ -63,7 +63,7 @@ describe('docs/forwarder.md', () => {
           : `${kind}s`;
       const row = internals.split('\n').find(line => line.startsWith(`| ${plural} |`));
       const stated = (row?.split('|')[3] ?? '')
-        .replaceAll(/[¹²³⁴⁵⁶]| \(.*?\)/g, '')
+        .replaceAll(/[¹²³⁴⁵⁶⁷]| \(.*?\)/g, '')
         .replace('that annotation', 'annotations');
       expect(stated.split(',').map(part => part.trim())).toEqual(parts);
     }

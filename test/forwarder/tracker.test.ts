@@ -22,7 +22,7 @@ describe('tracker', () => {
     expect(tracker.observe(item, NOW)).toMatchObject({
       change: 'Added',
       subject: { kind: 'Node', apiVersion: 'v1', name: 'n1', uid: 'uid-of-n1' },
-      changed: ['conditions', 'labels', 'providerID', 'taints'],
+      changed: ['conditions', 'labels', 'providerID', 'statuses', 'taints'],
       observedTime: NOW,
     });
     expect(tracker.observe(item, NOW)).toBeUndefined();
@@ -36,7 +36,7 @@ describe('tracker', () => {
     expect(tracker.observe(aNode(version('3', broken)), NOW)).toMatchObject({
       change: 'Modified',
       resourceVersion: '3',
-      changed: ['conditions'],
+      changed: ['conditions', 'statuses'],
     });
   });
 
@@ -54,7 +54,7 @@ describe('tracker', () => {
       ['says nothing when it goes at its end', held, undefined, {}, END, undefined],
       ['tells of one that goes before', held, undefined, {}, toEpochMs(END - 1), ['protection']],
       ['tells of one that stays in part', held, { 'karpenter.sh/do-not-disrupt': 'true' }, {}, LATER, ['protection']],
-      ['tells of what else changes', held, undefined, broken, LATER, ['conditions', 'protection']],
+      ['tells of what else changes', held, undefined, broken, LATER, ['conditions', 'protection', 'statuses']],
       [
         'tells of one without an end',
         { ...held, 'curfew.dev/protected-until': 'indefinite' },

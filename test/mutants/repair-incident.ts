@@ -1,6 +1,7 @@
 /** Mistakes about when an incident starts, and what counts as one. */
 import { type EpochMs, isDue } from '../../shared/domain/time.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
+import type { JudgeContext } from '../../functions/repair/node/rule/node-facts.ts';
 import { type Mutant, withRepairRules, withSpecs } from './mutant.ts';
 import { remembering, seeing, withSettings } from './repair-seeing.ts';
 
@@ -13,6 +14,12 @@ const withoutFuture = ({ conditions, ...node }: NodeView, now: EpochMs): NodeVie
     ...condition,
     lastTransitionTime: time !== undefined && isDue(now, time) ? time : undefined,
   })),
+});
+
+/** Changes of which no event says whether a status changed. */
+const unsaid = <Context extends Pick<JudgeContext, 'seenChanges'>>(context: Context): Context => ({
+  ...context,
+  seenChanges: new Map([...context.seenChanges].map(([uid, { time }]) => [uid, { time }])),
 });
 
 export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
@@ -35,7 +42,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     mutation: withRepairRules(rules => ({
       ...rules,
       judgeNode: (context, node, held) =>
-        rules.judgeNode({ ...context, observedTimes: new Map(), changesTime: undefined }, node, held),
+        rules.judgeNode({ ...context, seenChanges: new Map(), changesTime: undefined }, node, held),
     })),
   },
   {
@@ -44,6 +51,26 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     scenario: `${STARTS}#repair-illness-whose-time-moves`,
     mutation: remembering(held => ({ ...held, onsets: {} })),
+  },
+  {
+    name: 'illness-begins-with-each-moved-time',
+    mistake: 'does not hear that a status stayed while its agent wrote another time',
+    breaks: ['I5'],
+    scenario: `${STARTS}#repair-illness-of-a-busy-agent`,
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      judgeNode: (context, node, held) => rules.judgeNode(unsaid(context), node, held),
+    })),
+  },
+  {
+    name: 'illness-goes-on-through-a-well-moment',
+    mistake: 'does not hear that a node was well for a few seconds',
+    breaks: ['I3'],
+    scenario: `${STARTS}#repair-illness-well-between-two-events`,
+    mutation: withRepairRules(rules => ({
+      ...rules,
+      judgeNode: (context, node, held) => rules.judgeNode(unsaid(context), node, held),
+    })),
   },
   {
     name: 'illness-in-the-future-never-starts',
@@ -75,7 +102,7 @@ export const REPAIR_INCIDENT_MUTANTS: readonly Mutant[] = [
     mutation: withRepairRules(rules => ({
       ...rules,
       judgeNode(context, node, held) {
-        const look = rules.judgeNode(context, node, held);
+        const look = rules.judgeNode(unsaid(context), node, held);
         if (held === undefined || look.record === undefined) return look;
         return { ...look, record: { ...look.record, onsets: { ...held.onsets, ...look.record.onsets } } };
       },

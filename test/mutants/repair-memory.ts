@@ -54,18 +54,6 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
-    name: 'moving-time-of-a-wrong-clock',
-    mistake: 'puts a repair off at each report of an agent whose clock is wrong',
-    breaks: ['I5'],
-    scenario: 'repair-illness-starts.yaml#repair-illness-whose-time-moves-in-the-future',
-    mutation: remembering(held => ({
-      ...held,
-      onsets: Object.fromEntries(
-        Object.entries(held.onsets).map(([key, onset]) => [key, { ...onset, clockOffset: undefined }]),
-      ),
-    })),
-  },
-  {
     name: 'acts-forgotten-after-half-an-hour',
     mistake: 'forgets what was done to a node half an hour ago, and takes the action as often again',
     breaks: ['I12'],

@@ -1,7 +1,7 @@
 /** Requests for a pass, and what those of one pass come to together. Pure. */
 import type { EndedDrain } from '../node/attempt-record.ts';
-import type { NodeEvents } from '../node/rule/node-facts.ts';
-import { type EpochMs, toEpochMs } from '../../../shared/domain/time.ts';
+import type { NodeEvents, SeenChange } from '../node/rule/node-facts.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
 
 /** Request for a pass. */
 export type PassRequest =
@@ -9,11 +9,8 @@ export type PassRequest =
   | { readonly kind: 'pool' }
   /** A look at every node, since the settings may have changed. */
   | { readonly kind: 'settings' }
-  /**
-   * A look at this node.
-   * @property observedTime time at which its conditions were seen to change; undefined: the reason is another one
-   */
-  | { readonly kind: 'node'; readonly uid: string; readonly observedTime: EpochMs | undefined }
+  /** A look at this node. @property seen the change of its conditions; undefined: the reason is another one */
+  | { readonly kind: 'node'; readonly uid: string; readonly seen: SeenChange | undefined }
   /** A drain has ended that a repair of this node had requested. */
   | { readonly kind: 'drainEnd'; readonly uid: string; readonly end: EndedDrain };
 
@@ -28,7 +25,7 @@ export interface PassRequests extends NodeEvents {
 /** Joins the requests for one pass. */
 export function mergeRequests(requests: readonly PassRequest[]): PassRequests {
   const uids = new Set<string>();
-  const observedTimes = new Map<string, EpochMs>();
+  const seenChanges = new Map<string, SeenChange>();
   const drainEnds = new Map<string, EndedDrain>();
   let isForPool = false;
   let isAfterSettingsChange = false;
@@ -41,10 +38,11 @@ export function mergeRequests(requests: readonly PassRequest[]): PassRequests {
         isAfterSettingsChange = true;
         break;
       case 'node': {
-        const { uid, observedTime: time } = request;
+        const { uid, seen } = request;
         uids.add(uid);
-        // By the first of several changes the node became unhealthy.
-        if (time !== undefined) observedTimes.set(uid, toEpochMs(Math.min(time, observedTimes.get(uid) ?? time)));
+        if (seen === undefined) break;
+        const earlier = seenChanges.get(uid);
+        seenChanges.set(uid, earlier === undefined ? seen : joined(earlier, seen));
         break;
       }
       case 'drainEnd':
@@ -53,7 +51,16 @@ export function mergeRequests(requests: readonly PassRequest[]): PassRequests {
     }
   }
   const isForChangesOnly =
-    !isForPool && !isAfterSettingsChange && observedTimes.size > 0 && [...uids].every(uid => observedTimes.has(uid));
-  const changesTime = isForChangesOnly ? toEpochMs(Math.max(...observedTimes.values())) : undefined;
-  return { uids, observedTimes, changesTime, drainEnds, isAfterSettingsChange };
+    !isForPool && !isAfterSettingsChange && seenChanges.size > 0 && [...uids].every(uid => seenChanges.has(uid));
+  const changesTime = isForChangesOnly
+    ? toEpochMs(Math.max(...[...seenChanges.values()].map(({ time }) => time)))
+    : undefined;
+  return { uids, seenChanges, changesTime, drainEnds, isAfterSettingsChange };
+}
+
+/** Two changes of one node as one: by the first of them it became unhealthy. That a status changed counts before that none did. */
+function joined(one: SeenChange, other: SeenChange): SeenChange {
+  const both = [one.statusChanged, other.statusChanged];
+  const statusChanged = both.includes(true) ? true : both.includes(undefined) ? undefined : false;
+  return { time: toEpochMs(Math.min(one.time, other.time)), statusChanged };
 }

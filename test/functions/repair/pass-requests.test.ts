@@ -7,19 +7,36 @@ import { toEpochMs } from '../../../shared/domain/time.ts';
 
 const ended = { requestId: 'n1.1', answer: { kind: 'succeeded', message: 'drain Succeeded: ' } } as const;
 
+const at = (time: number, statusChanged?: boolean) => ({ time: toEpochMs(time), statusChanged });
 const read = (...requests: readonly PassRequest[]) => readRequests(requests.map(toRoundRequest));
 
 describe('what a pass is asked for', () => {
   it('names nodes, and drains that ended', () => {
-    const asked = read({ kind: 'drainEnd', uid: 'n1', end: ended }, forNode('n2', toEpochMs(5)));
+    const asked = read({ kind: 'drainEnd', uid: 'n1', end: ended }, forNode('n2', at(5)));
     expect([...asked.uids]).toEqual(['n1', 'n2']);
     expect(asked.drainEnds.get('n1')).toEqual(ended);
   });
 
   it('takes an unhealthy node for one that has changed, where changes alone are asked about', () => {
-    expect(read(forNode('n1', toEpochMs(3)), forNode('n2', toEpochMs(5))).changesTime).toBe(5);
+    expect(read(forNode('n1', at(3)), forNode('n2', at(5))).changesTime).toBe(5);
     for (const other of [FOR_POOL, forNode('n3'), { kind: 'settings' } as const])
-      expect(read(forNode('n1', toEpochMs(3)), other).changesTime).toBeUndefined();
+      expect(read(forNode('n1', at(3)), other).changesTime).toBeUndefined();
+  });
+
+  it('takes several changes of a node for the first one, in which a status changed if one says so, or one does not say', () => {
+    const joined = (...statuses: readonly (boolean | undefined)[]) =>
+      read(...statuses.map((status, index) => forNode('n1', at(7 - index, status)))).seenChanges.get('n1');
+    expect(joined(undefined)).toEqual(at(7));
+    expect(joined(false)).toEqual(at(7, false));
+    expect(joined(false, false)).toEqual(at(6, false));
+    expect(joined(false, undefined)).toEqual(at(6));
+    expect(joined(false, true, undefined)).toEqual(at(5, true));
+  });
+
+  it('knows what another version has kept of a change', () => {
+    const kept = (name: string) => readRequests([{ kind: 'target', name }]).seenChanges.get('n1');
+    expect(kept('n1@5')).toEqual(at(5));
+    expect(kept('n1@5@later')).toEqual(at(5));
   });
 
   it('says that the settings may be others, as it does where nobody knows what was asked', () => {
@@ -34,7 +51,7 @@ describe('what a pass is asked for', () => {
   it.each(['', '{', 'null', '{"uid":5}', '{"uid":"n1","requestId":"n1.1","answer":"done"}'])(
     'is the whole pool where %j cannot be read',
     text => {
-      const asked = readRequests([{ kind: 'message', text }, toRoundRequest(forNode('n2', toEpochMs(5)))]);
+      const asked = readRequests([{ kind: 'message', text }, toRoundRequest(forNode('n2', at(5)))]);
       expect(asked.changesTime).toBeUndefined();
       expect(asked.drainEnds.size).toBe(0);
       expect([...asked.uids]).toEqual(['n2']);

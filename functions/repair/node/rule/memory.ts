@@ -30,15 +30,15 @@ export function episodesAfter(
 
 /** The time at which the forwarder saw the change that this pass is for, and whether no event has named the node. */
 export function eventTimesOf(
-  { observedTimes, changesTime, isUnprompted }: JudgeContext,
+  { seenChanges, changesTime, isUnprompted }: JudgeContext,
   { uid }: NodeView,
   recordBefore: NodeRecord | undefined,
-): Pick<OnsetContext, 'ownTime' | 'observedTime' | 'isUnprompted'> {
-  const ownTime = observedTimes.get(uid);
+): Pick<OnsetContext, 'ownTime' | 'statusChanged' | 'observedTime' | 'isUnprompted'> {
+  const { time: ownTime, statusChanged } = seenChanges.get(uid) ?? {};
   // A condition that gets the time it lacked has not changed.
   const wasWithoutTime = recordBefore?.reported?.code === REPORT_CODES.noTransitionTime;
   const observedTime = wasWithoutTime ? undefined : (ownTime ?? changesTime);
-  return { ownTime, observedTime, isUnprompted: isUnprompted?.(uid) === true };
+  return { ownTime, statusChanged, observedTime, isUnprompted: isUnprompted?.(uid) === true };
 }
 
 /** The part of the record that comes from earlier passes: pool, incident, marks and acts, as they stand from now on. */

@@ -9,10 +9,17 @@ import type { OwnerIndex } from '../../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import type { EpochMs } from '../../../../shared/domain/time.ts';
 
+/** A change of a node's conditions, as the forwarder has seen it. */
+export interface SeenChange {
+  readonly time: EpochMs;
+  /** The status of a condition changed, not its time or reason alone; undefined: nobody says. */
+  readonly statusChanged?: boolean | undefined;
+}
+
 /** Events about nodes for which a pass is. */
 export interface NodeEvents {
-  /** Time at which the forwarder saw the change of a node that this pass is for, by UID. */
-  readonly observedTimes: ReadonlyMap<string, EpochMs>;
+  /** The change of a node that this pass is for, by UID. */
+  readonly seenChanges: ReadonlyMap<string, SeenChange>;
   /**
    * Time at which the forwarder saw the latest of these changes, for every node; undefined: the pass is not for changes
    * alone.

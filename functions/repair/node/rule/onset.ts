@@ -48,6 +48,8 @@ export interface OnsetContext {
   readonly observedTime?: EpochMs | undefined;
   /** Time at which the forwarder saw the change of this very node; undefined: this node has not changed. */
   readonly ownTime?: EpochMs | undefined;
+  /** The event of that change says whether the status of a condition changed; undefined: there is none, or it does not say. */
+  readonly statusChanged?: boolean | undefined;
   /** No event has named the node since the last pass, which looked at it. */
   readonly isUnprompted?: boolean;
 }
@@ -105,7 +107,7 @@ const isUnheard = (stated: EpochMs, { now, observedTime, isUnprompted = false }:
 
 /**
  * The onset of a repair condition that was true at the last look; undefined: it starts anew. Its condition may get a new time
- * although its status stayed; its own event, which comes at once, proves that. Without such an event the node may have
+ * although its status stayed; its own event says so, or proves it by coming at once. Without such an event the node may have
  * been healthy for a while (I3). An event of the node is fresh if it was seen within a minute of the stated time, and
  * this look is as well.
  *
@@ -114,10 +116,12 @@ const isUnheard = (stated: EpochMs, { now, observedTime, isUnprompted = false }:
  * | It is the recorded one, unconfirmed (`seenTime`). | The event of that change, over 10 minutes late: the clock is behind. | It starts anew. |
  * | | No event has named the node since the last pass. | It stays, and is still not confirmed. |
  * | | Anything else. | It stays, and is confirmed. |
- * | It is no later than the recorded one, or none is recorded. | A fresh event, and a first start is recorded. | It starts at the first start. |
+ * | It is no later than the recorded one, or none is recorded. | An event that says that no status changed, or a fresh one that does not say, and a first start is recorded. | It starts at the first start. |
  * | | An event of the node that was seen before the stated time. | It stays, without the first start. |
  * | | Anything else. | It stays. |
- * | It is later than the recorded one. | A fresh event. | It keeps its first start, or else its start. |
+ * | It is later than the recorded one. | An event that says that no status changed. | It keeps its first start, or else its start. |
+ * | | An event that says that one did. | It starts anew. |
+ * | | A fresh event that does not say. | It keeps its first start, or else its start. |
  * | | Anything else. | It starts anew. |
  */
 function onsetAfter(kept: Onset, stated: EpochMs, context: OnsetContext): Onset | undefined {
@@ -126,9 +130,10 @@ function onsetAfter(kept: Onset, stated: EpochMs, context: OnsetContext): Onset 
   const { clockOffset } = kept;
   const moved = { stated, ...(clockOffset !== undefined && { clockOffset }) };
   const isLater = kept.stated !== undefined && stated > kept.stated;
-  const isFresh = hasFreshEvent(kept, stated, context);
-  if (isLater) return isFresh ? { start: first ?? kept.start, ...moved } : undefined;
-  if (isFresh && first !== undefined) return { start: first, ...moved };
+  const { statusChanged } = context;
+  const hasStayed = statusChanged === undefined ? hasFreshEvent(kept, stated, context) : !statusChanged;
+  if (isLater) return hasStayed ? { start: first ?? kept.start, ...moved } : undefined;
+  if (hasStayed && first !== undefined) return { start: first, ...moved };
   return isBefore(context.ownTime, stated) ? withoutFirst : kept;
 }
 

@@ -36,7 +36,7 @@ it('remembers its name and its pool, and no pool of a node without one', () => {
 
 describe('an event about the node', () => {
   const seen = (given: Look): string | undefined => aFinding(NODE, given).verdict?.kind;
-  const own = (time: EpochMs): Look => ({ observedTimes: new Map([['uid-n1', time]]) });
+  const own = (time: EpochMs): Look => ({ seenChanges: new Map([['uid-n1', { time }]]) });
   const without = (code: string): Look => ({ record: remembered({ reported: { code, time: at(-1), times: {} } }) });
 
   it.each<[string, Look, string]>([

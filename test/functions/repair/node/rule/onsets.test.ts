@@ -48,6 +48,34 @@ function onsetAfter(looks: readonly (readonly [condition: NodeCondition, look: L
 const CHANCE = { isUnprompted: true };
 const KEPT: Onsets = { 'Ready=False': { start: at(0), stated: at(0) } };
 
+describe('I3 an event that says whether a status changed', () => {
+  const stayed = { statusChanged: false };
+  const changed = { statusChanged: true };
+  it.each<[string, number, readonly (readonly [NodeCondition, Look])[]]>([
+    ['keeps the start where none did, however late it is told', 0, [[ready(20), { now: 25, own: 19, ...stayed }]]],
+    ['starts anew where one did, however soon it is told', 20, [[ready(20), { now: 20.1, own: 20, ...changed }]]],
+    [
+      'gives the first start back where a pass has looked before it',
+      0,
+      [
+        [ready(20), { now: 20 }],
+        [ready(20), { now: 21, own: 19, ...stayed }],
+      ],
+    ],
+    [
+      'gives no first start back where a status changed',
+      20,
+      [
+        [ready(20), { now: 20 }],
+        [ready(20), { now: 20.1, own: 20, ...changed }],
+      ],
+    ],
+    ['changes nothing where the time is the same', 0, [[ready(0), { now: 20, own: 20, ...changed }]]],
+  ])('%s', (_, start, looks) => {
+    expect(onsetAfter(looks, KEPT)?.start).toBe(at(start));
+  });
+});
+
 describe('I3 a condition whose time moves', () => {
   it.each<[string, number, readonly (readonly [NodeCondition, Look])[]]>([
     ['starts where it did where that is told within a minute', 0, [[ready(20), { now: 21, own: 21 }]]],
