@@ -54,6 +54,28 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: 'opened-by-a-person-forgotten',
+    mistake: 'reboots a node that a person has opened while its reboot was refused',
+    breaks: ['I2'],
+    scenario: 'repair-closed-nodes-are-opened.yaml#repair-opened-while-the-reboot-is-refused',
+    mutation: remembering(held => {
+      if (held.incident?.stopped === undefined) return held;
+      const { stopped: _, ...incident } = held.incident;
+      return { ...held, incident };
+    }),
+  },
+  {
+    name: 'drain-counts-after-a-well-moment',
+    mistake: 'takes a node for drained that was opened since',
+    breaks: ['I2'],
+    scenario: 'repair-closed-nodes-are-opened.yaml#repair-drains-what-came-back-before-the-reboot',
+    mutation: remembering(held => {
+      if (held.incident?.interrupted === undefined) return held;
+      const { interrupted: _, ...incident } = held.incident;
+      return { ...held, incident };
+    }),
+  },
+  {
     name: 'acts-forgotten-after-half-an-hour',
     mistake: 'forgets what was done to a node half an hour ago, and takes the action as often again',
     breaks: ['I12'],
