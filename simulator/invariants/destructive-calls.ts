@@ -6,8 +6,9 @@
  */
 import { annotationOf, dig, nameOf, REPLACES_ANNOTATION, textOf } from './reading.ts';
 import { deadlineOf } from './deadline.ts';
-import { does, exactVersionOf, failedReads, isKubernetes, knowsRecord, lastSeen, targetOf } from './run-journal.ts';
+import { does, exactVersionOf, failedReads, isKubernetes, knowsRecord, lastSeen, seenPod, targetOf } from './run-journal.ts';
 import type { MakeCheck, PortCall, Run } from './invariant.ts';
+import { graceOf } from './termination-oracle.ts';
 
 /**
  * What a termination looks at to spare it, which its deadline ends: volumes and pods. And settings, of which its record keeps the last ones:
@@ -27,15 +28,20 @@ export const checkDestructiveCalls: MakeCheck = ({ mirror, clockTolerance, viola
   /** The Node of a NodeClaim that is acted on. */
   const nodeOf = (name: string | undefined): string | undefined =>
     textOf(dig(mirror.named('nodeclaims', name), 'status', 'nodeName'));
-  /** Whether NodeClaim or Node may be past its deadline by the function's clock, as the run saw them last. They end together. */
-  const isPastDeadline = ({ time }: PortCall, run: Run): boolean => {
+  /** The time that a pod has to stop in, before the deadline of its node; 0 for what is no delete of a pod. It may be gone by now. */
+  const headStart = (call: PortCall, run: Run): number => {
+    if (!isKubernetes(call, 'delete') || targetOf(call).resource !== 'pods') return 0;
+    const pod = seenPod(call, run);
+    return pod === undefined ? 0 : graceOf(pod);
+  };
+  /** Whether the deadline of NodeClaim or Node may ask for it by the function's clock, as the run saw them last. They end together. */
+  const isPastDeadline = (call: PortCall, run: Run): boolean => {
+    const latest = call.time + clockTolerance + headStart(call, run);
     const deadlines = ['nodeclaims', 'nodes'].map(resource => {
       const object = lastSeen(run, resource);
       return object && deadlineOf(object, mirror);
     });
-    return (
-      run.by === 'finalizer' && deadlines.some(deadline => deadline !== undefined && deadline <= time + clockTolerance)
-    );
+    return run.by === 'finalizer' && deadlines.some(deadline => deadline !== undefined && deadline <= latest);
   };
   /** UIDs of NodeClaims and Nodes that Curfew deleted. */
   const deleted = new Set<string>();

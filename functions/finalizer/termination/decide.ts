@@ -5,7 +5,7 @@
  * | question | function | in | asked by |
  * |---|---|---|---|
  * | what NodeClaim and Nodes need now | `decide` | `decide.ts` | `reconcile.ts`, `../wake-ups.ts` |
- * | by which settings it goes, and what it does without them | `settingsInForce`, `whileSettingsUnreadable` | `rule/settings-in-force.ts` | `observe.ts`, `terminate.ts` |
+ * | by which settings it goes, and what it does without them | `settingsInForce`, `whileSettingsUnreadable` | `rule/settings-in-force.ts` | `observe.ts`, `record-writer.ts` |
  * | what is reported before the steps | `nextAnnouncement`, `deadlineText` | `rule/turn.ts` | `terminate.ts` |
  * | what follows a step that failed | `afterFailedStep` | `rule/turn.ts` | `refusals.ts` |
  * | when the next look is | `waitOfTurn`, `nextLook` | `rule/turn.ts` | `context.ts`, `terminate.ts` |

@@ -4,20 +4,23 @@
  */
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { Deadline } from '../../../shared/domain/termination.ts';
 import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepsOutcome } from './steps.ts';
 import { remainingAfter } from '../../../shared/pods/drain-pods.ts';
 import { planDrain } from './rule/drain-plan.ts';
 import { terminatingNodes, type StepContext } from './context.ts';
 import { deleteObjects, nodesOfClaim } from './delete-objects.ts';
-import { carryOutSteps } from './drain.ts';
+import { carryOutSteps, drainNodes } from './drain.ts';
 import { hooksAt } from './hooks.ts';
 import { isLive } from './rule/objects.ts';
-import { isInstanceMissing } from './missing-instance.ts';
+import { isInstanceKnownMissing } from './missing-instance.ts';
+import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { awaitOtherClaim } from './other-claims.ts';
+import { openRecordWriter, openStepContext } from './record-writer.ts';
 import { taintNodes } from './taint.ts';
 
-/** Steps during which the drain has not been asked. */
+/** Steps during which the drain has not been carried out. */
 const BEFORE_DRAIN: readonly string[] = [
   awaitOtherClaim.name,
   deleteObjects.name,
@@ -33,8 +36,8 @@ const BEFORE_DRAIN: readonly string[] = [
 export async function deleteDuePods(context: StepContext, outcome?: StepsOutcome): Promise<EpochMs | undefined> {
   const { deadline, now, isForced, deps } = context;
   if (deadline === undefined || isForced || outcome?.kind === 'done') return undefined;
-  if (outcome !== undefined && !BEFORE_DRAIN.includes(outcome.step)) return undefined;
-  if (await isInstanceMissing(context)) return undefined;
+  if (outcome !== undefined && !isBeforeDrain(outcome)) return undefined;
+  if (await isInstanceKnownMissing(context)) return undefined;
   let next: EpochMs | undefined;
   for (const node of await nodesToEmpty(context)) {
     const pods = await loadPodsOnNode(deps, node.metadata.name);
@@ -49,6 +52,21 @@ export async function deleteDuePods(context: StepContext, outcome?: StepsOutcome
     next = [nextForcedDeletion, remainingAfter(0, results, now).retryTime].reduce(earliest, next);
   }
   return next;
+}
+
+/** Whether the drain has deleted nothing in this turn: a step before it waits, or it failed itself. */
+const isBeforeDrain = ({ kind, step }: Exclude<StepsOutcome, { kind: 'done' }>): boolean =>
+  BEFORE_DRAIN.includes(step) || (kind === 'failed' && step === drainNodes.name);
+
+/** Deletes the pods that must go by now in a turn that runs no steps. @returns the time when the next one must */
+export async function deleteDuePodsAlone(
+  context: Pick<StepContext, 'deps' | 'reporter' | 'run'>,
+  deadline: Deadline | undefined,
+  observed: ObservedTermination,
+): Promise<EpochMs | undefined> {
+  const { finalizerNames } = storedOrEmpty(observed);
+  const turn = { observed, deadline, isForced: false, finalizerNames };
+  return await deleteDuePods(openStepContext(context, turn, openRecordWriter(observed, context.run)));
 }
 
 /** The Nodes that go, with those that are still to be deleted: at the deadline their instance ends, also where they cannot be. */

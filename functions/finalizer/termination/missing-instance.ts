@@ -14,6 +14,15 @@ export function unlessInstanceGone(step: Step<StepContext>): Step<StepContext> {
   };
 }
 
+/** Whether EC2 says that the instance is stopped or gone. Of one that it says nothing of, the pods may run. Reports nothing. */
+export async function isInstanceKnownMissing(context: StepContext): Promise<boolean> {
+  const { nodes, providerID } = context.observed;
+  if (providerID === undefined) return false;
+  const around = { hasReadyNode: hasReadyNode(nodes), isForced: context.isForced };
+  const look = await orUnavailable(lookUnreported(context, providerID));
+  return isMissing(look.kind === 'unavailable' ? undefined : look, around, context.record().instance);
+}
+
 /** Whether the instance is stopped or gone. @param step that asks */
 export async function isInstanceMissing(context: StepContext, step?: string): Promise<boolean> {
   const { nodes, providerID } = context.observed;

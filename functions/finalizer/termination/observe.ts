@@ -61,6 +61,8 @@ export interface ObservedTermination {
   /** The NodePool as it is, or as it was before it went. */
   readonly nodePool: KubernetesObject | undefined;
   readonly termination: EffectiveTermination;
+  /** The error by which NodePool or policies could not be read. Only what the deadline asks for goes on. */
+  readonly settingsError: Error | undefined;
   /** The NodePool or policy that set the deadline so far was edited, and sets none any more. */
   readonly isDeadlineTakenBack: boolean;
   readonly protection: EffectiveProtection;
@@ -131,6 +133,7 @@ export async function observe(
     pool,
     nodePool: poolObject,
     termination,
+    settingsError: unread === undefined ? failure?.error : undefined,
     isDeadlineTakenBack: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
     protection: effectiveProtection(poolObject, protections),
     timedRecord,
@@ -174,7 +177,6 @@ function settingsWhileUnread(
   const next = whileSettingsUnreadable({
     ...unread,
     isUnderWay: stored !== undefined && hasBegun(stored),
-    deadline: stored?.deadline?.time,
     isNotServed: error instanceof KindNotServed,
   });
   if (next === 'goOn') return undefined;

@@ -84,7 +84,7 @@ export async function reconcileTarget(
     },
     decide: observed => context.decide(toObservation(observed)),
     apply: async (decision, observed) =>
-      (decision.kind === 'terminate' || decision.kind === 'force' ? await awaitClaim(context, observed) : undefined) ??
+      (runsSteps(decision, observed) ? await awaitClaim(context, observed) : undefined) ??
       apply({ ...context, run }, decision, observed),
   };
   await context.pauseIfNotServed(() => settle(concern), {
@@ -96,6 +96,10 @@ export async function reconcileTarget(
   await oneByOne(nodesWithFinalizer, async node => void (await reconcileTarget(context, node, undefined, run.answers)));
   return isKnown;
 }
+
+/** Whether the turn runs the steps: without settings that can be read, only at the deadline. */
+const runsSteps = ({ kind }: TerminationDecision, { settingsError }: ObservedTermination): boolean =>
+  kind === 'force' || (kind === 'terminate' && settingsError === undefined);
 
 /** The first record of an object whose settings cannot be found: whether anything of it is ours shows once they can. */
 const awaitedFirst = (

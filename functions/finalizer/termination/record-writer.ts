@@ -5,6 +5,7 @@ import { addDuration, earliest, whileAhead, type EpochMs } from '../../../shared
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import { withAnswers } from './rule/hook-progress.ts';
 import { launchTimeOf } from './rule/objects.ts';
+import { settingsInForce } from './rule/settings-in-force.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
 import type { StepContext, TerminationRunState } from './context.ts';
@@ -48,6 +49,23 @@ export function openRecordWriter(
     save: (next, wakeTime) => save(next, wakeTime, false),
   };
 }
+
+/** The context of one turn, with the record as its writer has it. */
+export const openStepContext = (
+  context: Pick<StepContext, 'deps' | 'reporter' | 'run'>,
+  turn: Pick<StepContext, 'observed' | 'deadline' | 'isForced' | 'finalizerNames'>,
+  writer: RecordWriter,
+): StepContext => ({
+  deps: context.deps,
+  reporter: context.reporter,
+  run: context.run,
+  ...turn,
+  hookOwner: { kind: 'ours' },
+  now: turn.observed.now,
+  settings: settingsInForce(turn.observed.termination, turn.observed.stored),
+  record: () => writer.value(),
+  saveRecord: async change => (await writer.saveForSweep({ ...writer.value(), ...change })).written,
+});
 
 /** Marks the Nodes that this run has released: when they go, nothing is reported. */
 const withReleased = (nodes: TerminationRecord['nodes'], released: ReadonlySet<string>): TerminationRecord['nodes'] =>

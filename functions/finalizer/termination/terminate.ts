@@ -14,13 +14,12 @@ import type { Step } from './steps.ts';
 import { showProgress } from './conditions.ts';
 import { writeDeadline } from './deadline-annotation.ts';
 import { type Announcement, deadlineText, nextAnnouncement, waitOfTurn } from './rule/turn.ts';
-import { settingsInForce } from './rule/settings-in-force.ts';
 import type { TerminationDecision } from './decide.ts';
 import { closeFinished } from './end.ts';
 import { takeHookOwnership } from './hook-owner.ts';
 import { type TerminationRecord, withReport } from './record.ts';
 import type { ObservedTermination } from './observe.ts';
-import { openRecordWriter, type RecordWriter, withTurnIntent } from './record-writer.ts';
+import { openRecordWriter, openStepContext, type RecordWriter, withTurnIntent } from './record-writer.ts';
 import {
   messageOfWait,
   reportAnswers,
@@ -81,20 +80,8 @@ export async function terminate(
   const isForced = decision.kind === 'force';
   const writer = openRecordWriter(observed, run);
   const storedRecord = writer.value();
-  const context: StepContext = {
-    deps,
-    hookOwner: { kind: 'ours' },
-    observed,
-    now: observed.now,
-    deadline,
-    isForced,
-    finalizerNames,
-    settings: settingsInForce(observed.termination, observed.stored),
-    reporter,
-    run,
-    record: () => writer.value(),
-    saveRecord: async change => (await writer.saveForSweep({ ...writer.value(), ...change })).written,
-  };
+  const turn = { observed, deadline, isForced, finalizerNames };
+  const context = openStepContext({ deps, reporter, run }, turn, writer);
   // Before anything else, so that the intent is in the record when the first call is made (I4).
   const saved = await writer.saveForSweep(withTurnIntent(storedRecord, context));
   if (!saved.written) return saved;
@@ -119,7 +106,8 @@ export async function terminate(
   if (hookOwner.kind === 'changed') return anotherTurn('another run noted down who calls the hooks');
   const outcome = await orUnavailable(runRefusableSteps(steps, { ...context, hookOwner }));
   if (outcome.kind === 'unavailable') {
-    await deleteDuePods(context);
+    const podsDue = await deleteDuePods(context);
+    if (podsDue !== undefined) await writer.save(writer.value(), podsDue);
     throw outcome.error;
   }
   if (outcome.kind !== 'done' && outcome.step !== releaseObjects.name) {

@@ -1,13 +1,14 @@
 /**
  * A termination that would begin while its settings cannot be read waits: a hook that delays it may stand there (I6). An Event says so at once
- * and every hour, until they can be read or the deadline forces.
+ * and every hour, until they can be read or the deadline forces. Pods get their grace before it.
  */
-import type { FinalizerContext } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, earliest, isReportDue, minutes, REPORT_EVERY, toTimestamp } from '../../../shared/domain/time.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
+import type { StepContext } from './context.ts';
 import type { TerminationDecision } from './decide.ts';
+import { deleteDuePodsAlone } from './due-pods.ts';
 import { storedOrEmpty, type ObservedTermination } from './observe.ts';
 import { reportOnAll } from './report.ts';
 import { waitOf, withWait } from './record.ts';
@@ -16,7 +17,7 @@ const CHECK = minutes(5);
 
 /** Reports the wait before it is recorded, so that a run that dies in between reports it again (I9). */
 export async function awaitSettings(
-  context: FinalizerContext,
+  context: Pick<StepContext, 'deps' | 'reporter' | 'run'>,
   { message, deadline }: Extract<TerminationDecision, { kind: 'awaitSettings' }>,
   observed: ObservedTermination,
 ): Promise<SaveOutcome> {
@@ -48,8 +49,11 @@ export async function awaitSettings(
   };
   const reportedAgain = addDuration(unreadable.reportedTime, REPORT_EVERY);
   const subject = subjectOf(object);
-  const value = withWait(storedOrEmpty({ stored }), unreadable);
+  const podsDue = await deleteDuePodsAlone(context, deadline, observed);
+  const refusals = context.run.backoff.refusalsAfter(stored?.refusals);
+  const value = { ...withWait(storedOrEmpty({ stored }), unreadable), ...(refusals !== undefined && { refusals }) };
   // An edit is an event of its own; what the API server did not answer, it may by now.
   const next = earliest(reportedAgain, addDuration(now, CHECK));
-  return await timedRecord.save({ subject, value, wakeTime: earliest(next, deadline?.time) });
+  const wakeTime = earliest(earliest(next, podsDue), deadline?.time);
+  return await timedRecord.save({ subject, value, wakeTime });
 }

@@ -20,6 +20,18 @@ const CLAIM: KubernetesObject = {
   spec: { terminationGracePeriod: '2m' },
   status: { providerID: 'aws:///z/i-a', nodeName: 'a' },
 };
+const POD: KubernetesObject = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: 'p',
+    namespace: 'prod',
+    uid: 'uid-of-pod',
+    resourceVersion: '1',
+    creationTimestamp: '2024-11-01T14:00:00Z',
+  },
+  spec: { nodeName: 'a', terminationGracePeriodSeconds: 60 },
+};
 const FAILED = { kind: 'failed', error: new Error('429') } as const;
 const answered = (value: unknown) => ({ kind: 'answered', value }) as const;
 
@@ -44,6 +56,7 @@ function complaintsAbout(
     startTime: now,
     calls: [
       made({ port: 'kubernetes', method: 'get', args: [CLAIM_REF] }, answered({ object: CLAIM })),
+      made({ port: 'kubernetes', method: 'list', args: [RESOURCES.Pod, {}] }, answered({ objects: [POD] })),
       made({ port: 'records', method: 'put', args: [record] }, answered({ kind: 'written' })),
       made({ port: 'kubernetes', ...failedRead }, FAILED),
     ],
@@ -86,6 +99,23 @@ describe('an instance that is ended although something could not be read', () =>
   it('at any time: the NodeClaims, of which another may have the instance', () => {
     for (const time of ['2024-11-01T15:01:59Z', '2024-11-01T15:02:00Z'])
       expect(complaints(time, 'list', RESOURCES.NodeClaim, {})).toEqual([expect.stringMatching(/^I6: /)]);
+  });
+});
+
+describe('a pod that is deleted although the policies could not be read', () => {
+  const complaintsOfPod = (method: 'delete' | 'evict', time: string): readonly string[] => {
+    const ref = { type: RESOURCES.Pod, namespace: 'prod', name: 'p' };
+    const act = { port: 'kubernetes', method, args: [ref, { preconditions: { uid: 'uid-of-pod' } }] } as const;
+    return complaintsAbout(act, { method: 'list', args: [RESOURCES.NodeLifecyclePolicy, {}] }, time);
+  };
+
+  it('has its own grace period before the deadline of its node, also where it is gone once the call is answered', () => {
+    expect(complaintsOfPod('delete', '2024-11-01T15:00:59Z')).toEqual([expect.stringMatching(/^I6: /)]);
+    expect(complaintsOfPod('delete', '2024-11-01T15:01:00Z')).toEqual([]);
+  });
+
+  it('is not evicted for it', () => {
+    expect(complaintsOfPod('evict', '2024-11-01T15:01:00Z')).toEqual([expect.stringMatching(/^I6: /)]);
   });
 });
 

@@ -40,29 +40,26 @@ export interface UnreadableSettingsObservation {
   /** Nodes of it whose names are known. */
   readonly nodes: readonly KubernetesObject[];
   readonly isUnderWay: boolean;
-  /** The deadline in its record. */
-  readonly deadline: EpochMs | undefined;
   /** The settings cannot be read because a kind is not served. */
   readonly isNotServed: boolean;
 }
 
 /**
- * The next act of a termination while nobody gets to see NodePool or policies. `goOn`: it has begun, and ends by its deadline with the settings
- * that its record keeps. `await`: it would begin, and waits as for a block that cannot be read, once that has lasted (I6), and at the
- * NodeClaim's own deadline at once. `tryAgain`: the message goes back to the queue.
+ * The next act of a termination while nobody gets to see NodePool or policies. `goOn`: it has begun, and keeps its deadline with the settings of
+ * its record; nothing else of it goes on. `await`: it would begin, and waits as for a block that cannot be read, once that has lasted (I6), and at
+ * the NodeClaim's own deadline at once. `tryAgain`: the message goes back to the queue.
  */
 export function whileSettingsUnreadable({
   now,
   object,
   nodes,
   isUnderWay,
-  deadline,
   isNotServed,
 }: UnreadableSettingsObservation): 'goOn' | 'await' | 'tryAgain' {
-  if (isUnderWay && deadline !== undefined && isDue(now, deadline)) return 'goOn';
+  if (isUnderWay) return 'goOn';
   const deletion = deletionTimeOf(object);
   const isOurs = [object, ...nodes].some(isManaged);
-  if (isNotServed || isUnderWay || deletion === undefined || !isOurs) return 'tryAgain';
+  if (isNotServed || deletion === undefined || !isOurs) return 'tryAgain';
   const gracePeriod = object.kind === 'NodeClaim' ? readNodeClaim(object).terminationGracePeriod : undefined;
   const isForced = gracePeriod !== undefined && isDue(now, addDuration(deletion, gracePeriod));
   const isLasting = isDue(now, addDuration(deletion, TRANSIENT_FAILURE));

@@ -90,7 +90,6 @@ describe('a termination whose NodePool or policies cannot be read', () => {
       object: claim(),
       nodes: [],
       isUnderWay: false,
-      deadline: undefined,
       isNotServed: false,
       ...fields,
     });
@@ -112,12 +111,8 @@ describe('a termination whose NodePool or policies cannot be read', () => {
       [minutes(5), { object: claim({ finalizers: [] }), nodes: [claim()] }],
       'await',
     ],
-    ['is tried again once it has begun', [minutes(5), { isUnderWay: true }], 'tryAgain'],
-    [
-      'goes on at the deadline of its record, whatever is not served',
-      [minutes(5), { isUnderWay: true, deadline: addDuration(DELETION, minutes(5)), isNotServed: true }],
-      'goOn',
-    ],
+    ['keeps its deadline once it has begun', [minutes(0), { isUnderWay: true }], 'goOn'],
+    ['keeps its deadline whatever is not served', [minutes(5), { isUnderWay: true, isNotServed: true }], 'goOn'],
   ])('%s', (_, given, expected) => {
     expect(next(...given)).toBe(expected);
   });
