@@ -9,6 +9,7 @@ import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
 import { kindRoute, routeWakeUp, type SubjectWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
+import { orUnavailable } from '../../shared/ports/read-answer.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
@@ -22,6 +23,7 @@ import { reconcileInstance } from './orphans/reconcile.ts';
 import { isInstance } from './orphans/record.ts';
 import { targetOfNode } from './termination/observe.ts';
 import { isKnownPool, updateKnownPool } from './termination/known-pools.ts';
+import { noteUnreadNode } from './termination/unread.ts';
 import { reconcileTarget, REPLACEABLE_RULES as TERMINATION_RULES } from './termination/reconcile.ts';
 import type { ObjectContext, ReplaceableRules as RulesOfObjects } from './objects/context.ts';
 import { reconcileObject, REPLACEABLE_RULES as OBJECT_RULES } from './objects/reconcile.ts';
@@ -159,7 +161,16 @@ async function reconcileNode(
   missing?: string,
 ): Promise<void> {
   const { wakeUp, onlyIfTerminating = false } = cause;
-  const target = await targetOfNode(context.deps, context.claimCache, { name, onlyIfTerminating });
+  const found = await orUnavailable(
+    targetOfNode(context.deps, context.claimCache, { name, onlyIfTerminating }).then(
+      target => ({ kind: 'read', target }) as const,
+    ),
+  );
+  if (found.kind === 'unavailable') {
+    if (wakeUp === undefined) throw found.error;
+    return noteUnreadNode(context, found.error, wakeUp);
+  }
+  const { target } = found;
   const isOwn = target?.kind === 'Node' && (wakeUp === undefined || target.uid === wakeUp.subject.uid);
   const isKnown = target === undefined || (await reconcileTarget(context, target, isOwn ? wakeUp : undefined));
   // Its NodeClaim went since it was found: the Node is a subject of its own from now on.

@@ -37,7 +37,7 @@ import {
   type RefusalCause,
   type Refusals,
 } from '../domain/refusal.ts';
-import { addDuration, earliest, latest, minutes, whileAhead, type EpochMs } from '../domain/time.ts';
+import { addDuration, earliest, isDue, latest, minutes, whileAhead, type EpochMs } from '../domain/time.ts';
 import { contendedError, OUT_OF_TIME, RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import { KindNotServed } from '../ports/read-answer.ts';
@@ -214,6 +214,7 @@ export const reportWarning =
 const READ = 'read';
 
 export interface UnreadSubject<Value> {
+  readonly clock: Pick<Clock, 'now'>;
   readonly backoff: Backoff;
   /** Undefined: nobody knows yet which subject it is. */
   readonly timedRecord: TimedRecord<Value> | undefined;
@@ -226,12 +227,13 @@ export interface UnreadSubject<Value> {
 
 /**
  * Remembers in its record that a subject, or what it is judged by, cannot be read, and reports it like a refused change. Nothing is done to it (I6).
+ * A timer that is ahead stays: at its time the read is tried, too. So does one that has come while the failure may pass within seconds.
  *
  * @throws the error, where no record can keep it
  */
 export async function noteRefusedRead<Value extends { readonly refusals?: Refusals | undefined }>(
   error: Error,
-  { backoff, timedRecord, first, isRequest, reportOf }: UnreadSubject<Value>,
+  { clock, backoff, timedRecord, first, isRequest, reportOf }: UnreadSubject<Value>,
 ): Promise<void> {
   const loaded = error instanceof RetryableError ? await timedRecord?.load() : undefined;
   const stored =
@@ -244,7 +246,10 @@ export async function noteRefusedRead<Value extends { readonly refusals?: Refusa
   const outcome = await backoff.try(read, () => Promise.reject(error));
   if (!isRefused(outcome)) throw error;
   const refusals = backoff.refusalsAfter(value.refusals);
-  const { until: wakeTime, redeliveryError } = outcome;
+  const { until, redeliveryError } = outcome;
+  const armed = loaded?.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
+  const isPutOff = redeliveryError === undefined && armed !== undefined && isDue(clock.now(), armed);
+  const wakeTime = isPutOff ? until : earliest(until, armed);
   const next = { ...value, ...(refusals !== undefined && { refusals }) };
   const saved = await timedRecord.save({ subject, value: next, wakeTime, redeliveryError });
   if (!saved.written || isRequest) throw error;

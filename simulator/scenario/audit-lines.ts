@@ -132,6 +132,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'InstanceTerminationFailed',
       'KindNotServed',
       'NodeChangeRefused',
+      'ReadRefused',
       'TerminationAwaitsSettings',
       'TerminationHookFailed',
       'Waiting',

@@ -2,9 +2,9 @@
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
 import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { createBackoff, noteRefusedRead, reportWarning } from '../../../shared/lifecycle/refusals.ts';
+import { createBackoff, noteRefusedRead, reportWarning, type Backoff } from '../../../shared/lifecycle/refusals.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';
-import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import { apply, type LedgerDecision } from './apply.ts';
 import type { ObjectContext, ObjectRunContext, ReplaceableRules, WorkerAnswer } from './context.ts';
@@ -12,7 +12,8 @@ import { decide } from './decide.ts';
 import { reserveCallTime } from './rule/call-queue.ts';
 import { entryRecord, rulesIn } from './ledger.ts';
 import { observe, type ObservedObject } from './observe.ts';
-import { LEDGER_CODEC } from './record.ts';
+import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
+import type { FinalizerRuleInForce } from '../finalizer-rules/rule/acceptance.ts';
 import { isOwnFinalizerRefused } from '../finalizer-rules/record.ts';
 import { loadFinalizerRules, finalizerRulesForKind, acceptanceOf } from '../finalizer-rules/finalizer-rule-set.ts';
 import { keepEntryWithoutFinalizerRule } from './entry-without-finalizer-rule.ts';
@@ -30,15 +31,31 @@ export async function reconcileObject(
   const { deps } = context;
   const { uid, kind, name } = subject;
   if (uid === undefined) return;
-  const all = await loadFinalizerRules(deps);
-  const rules = finalizerRulesForKind(parseApiVersion(subject.apiVersion).group, kind, all);
   const timedLedgerRecord = openRecord(deps, LEDGER_CODEC, `object/${uid}`, wakeUp);
+  const waitToRead = <Value extends LedgerEntry>(error: Error, timedRecord: TimedRecord<Value>, backoff: Backoff) =>
+    noteRefusedRead(error, {
+      clock: deps.clock,
+      backoff,
+      timedRecord,
+      reportOf: about => reportWarning(context.reporter, aboutSubject(about), EVENT_REASONS.finalizationError, 'retry'),
+      // An answer of a worker is in no record yet (I9).
+      isRequest: answer !== undefined,
+    });
+  const found = await orUnavailable(loadFinalizerRules(deps).then(all => ({ kind: 'there', all }) as const));
+  if (found.kind === 'unavailable') return waitToRead(found.error, timedLedgerRecord, createBackoff(deps.clock));
+  const { all } = found;
+  const rules = finalizerRulesForKind(parseApiVersion(subject.apiVersion).group, kind, all);
   const rulesWithEntry = rulesIn(await timedLedgerRecord.load());
   for (const inForce of rules) {
     const rule = inForce.object.metadata.name;
     const timedRecord = entryRecord(deps, timedLedgerRecord, rule);
     // The plural stands in the status of the FinalizerRule, which others may have emptied.
-    const type = inForce.type ?? (await deps.kubernetes.resolve(inForce.rule));
+    const resolved = await orUnavailable(resolveType(deps, inForce));
+    if (resolved.kind === 'unavailable') {
+      await waitToRead(resolved.error, timedRecord, createBackoff(deps.clock));
+      continue;
+    }
+    const { type } = resolved;
     if (type === undefined) {
       await keepEntryWithoutFinalizerRule(context, { subject, timedRecord, rule, because: undefined }, answer);
       continue;
@@ -48,14 +65,11 @@ export async function reconcileObject(
     await settle<ObservedObject, LedgerDecision>({
       what: `${kind} ${name}`,
       async observe() {
-        const { ownAttempt, backoff, reporter } = run;
+        const { ownAttempt, backoff } = run;
         const sought = { subject, inForce, type, timedRecord, isOwnFinalizerRefused: isRefused, ownAttempt };
         const looked = await orUnavailable(observe(deps, sought));
         if (looked.kind !== 'unavailable') return looked;
-        const reportOf = (about: Subject) =>
-          reportWarning(reporter, aboutSubject(about), EVENT_REASONS.finalizationError, 'retry');
-        // An answer of a worker is in no record yet (I9).
-        await noteRefusedRead(looked.error, { backoff, timedRecord, reportOf, isRequest: run.answer !== undefined });
+        await waitToRead(looked.error, timedRecord, backoff);
         return { kind: 'over' };
       },
       decide: observed => context.decideObject(observed.observation),
@@ -72,6 +86,9 @@ export async function reconcileObject(
     );
   }
 }
+
+const resolveType = async ({ kubernetes }: Pick<ObjectContext['deps'], 'kubernetes'>, inForce: FinalizerRuleInForce) =>
+  ({ kind: 'there', type: inForce.type ?? (await kubernetes.resolve(inForce.rule)) }) as const;
 
 /** The reason why nothing is cleaned up by a FinalizerRule. */
 function whyNothingCleansUp(rule: string, all: readonly KubernetesObject[]): string {

@@ -1,7 +1,7 @@
 /** Carries out what a NodeClaim or Node needs: its termination, our finalizers, a report alone, or the end of its record. */
 import type { FinalizerContext, FinalizerDeps } from '../common/context.ts';
 import { subjectOf } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, earliest, hours } from '../../../shared/domain/time.ts';
+import { addDuration, hours } from '../../../shared/domain/time.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationRunState, TerminationContext } from './context.ts';
@@ -16,8 +16,6 @@ import { prepare } from './prepare.ts';
 import { waitOf, withWait } from './record.ts';
 import { checkReplace } from './replace-in-force.ts';
 import { reportAnswers, reportObserveMode } from './report.ts';
-import { deleteDuePodsAlone } from './due-pods.ts';
-import { openRecordWriter } from './record-writer.ts';
 import { terminate } from './terminate.ts';
 import { awaitSettings } from './unreadable-settings.ts';
 
@@ -33,11 +31,6 @@ export async function apply(
   observed: ObservedTermination,
 ): Promise<Turn> {
   const { deps, reporter, run } = context;
-  const { settingsError } = observed;
-  if (settingsError !== undefined && decision.kind !== 'force') {
-    if (decision.kind === 'terminate') await armForDuePods(context, decision, observed);
-    throw settingsError;
-  }
   switch (decision.kind) {
     case 'terminate':
     case 'force':
@@ -55,18 +48,6 @@ export async function apply(
       await rememberPoolOf(deps, observed);
       return closeUnneeded(observed);
   }
-}
-
-/** Deletes the pods that must go by now, and arms the record for the next ones. */
-async function armForDuePods(
-  context: ApplyContext,
-  { deadline }: Extract<TerminationDecision, { kind: 'terminate' }>,
-  observed: ObservedTermination,
-): Promise<void> {
-  const podsDue = await deleteDuePodsAlone(context, deadline, observed);
-  const next = earliest(podsDue, deadline?.time);
-  const writer = openRecordWriter(observed, context.run);
-  if (next !== undefined) await writer.save(writer.value(), next);
 }
 
 /** Stores answers of workers while nothing is done: they count when the termination goes on, and nobody answers twice (I9). */

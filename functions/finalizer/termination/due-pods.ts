@@ -69,6 +69,17 @@ export async function deleteDuePodsAlone(
   return await deleteDuePods(openStepContext(context, turn, openRecordWriter(observed, context.run)));
 }
 
+/** Deletes them in such a turn, and arms the record for the next ones. */
+export async function armForDuePods(
+  context: Pick<StepContext, 'deps' | 'reporter' | 'run'>,
+  deadline: Deadline | undefined,
+  observed: ObservedTermination,
+): Promise<void> {
+  const next = earliest(await deleteDuePodsAlone(context, deadline, observed), deadline?.time);
+  const writer = openRecordWriter(observed, context.run);
+  if (next !== undefined) await writer.save(writer.value(), next);
+}
+
 /** The Nodes that go, with those that are still to be deleted: at the deadline their instance ends, also where they cannot be. */
 async function nodesToEmpty(context: StepContext): Promise<readonly KubernetesObject[]> {
   const { claim, sharedWith, endedWith } = context.observed;

@@ -9,6 +9,7 @@ import { nodePoolOf } from '../../../shared/cluster/node-pool.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
+import { withoutRefusedRead } from '../../../shared/lifecycle/refusals.ts';
 import { findSubject, type Lookup } from '../../../shared/lifecycle/subject.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
@@ -111,6 +112,7 @@ export async function observe(
   const poolObject = ofPool.kind === 'known' ? ofPool.value : undefined;
   const [policies, protections] = ofPolicies.kind === 'known' ? ofPolicies.value : [NO_POLICIES, NO_POLICIES];
   const unread = failure && settingsWhileUnread(failure, stored, { now: deps.clock.now(), object, nodes: namedNodes });
+  const settingsError = unread === undefined ? failure?.error : undefined;
   const termination = unread ?? effectiveTermination(poolObject, policies);
   // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
   const isOurs = termination.kind !== 'none' || stored !== undefined || [object, ...namedNodes].some(isManaged);
@@ -133,11 +135,11 @@ export async function observe(
     pool,
     nodePool: poolObject,
     termination,
-    settingsError: unread === undefined ? failure?.error : undefined,
+    settingsError,
     isDeadlineTakenBack: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
     protection: effectiveProtection(poolObject, protections),
     timedRecord,
-    stored,
+    stored: settingsError === undefined && stored !== undefined ? withoutRefusedRead(stored) : stored,
     nextWakeTime: loaded.kind === 'known' ? loaded.stored.nextWakeTime : undefined,
     hasOwnMessage: loaded.kind === 'known' && loaded.stored.hasOwnMessage === true,
   };

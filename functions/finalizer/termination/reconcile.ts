@@ -2,11 +2,13 @@
 import { oneByOne } from '../../../shared/cluster/in-parallel.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
 import { subjectOf, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { createBackoff } from '../../../shared/lifecycle/refusals.ts';
-import { anotherTurn, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { anotherTurn, DONE, settle, type Concern, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import { apply } from './apply.ts';
+import { armForDuePods } from './due-pods.ts';
 import type { ReplaceableRules, TerminationRunState, TerminationContext } from './context.ts';
 import { decide, type TerminationDecision } from './decide.ts';
 import { closeGone, handOverToNodes } from './end.ts';
@@ -18,14 +20,9 @@ import {
   type TerminationObserverContext,
   type TerminationSubject,
 } from './observe.ts';
-import {
-  EMPTY_TERMINATION,
-  TERMINATION_CODEC,
-  terminationRecordId,
-  withWait,
-  type TerminationRecord,
-} from './record.ts';
+import { TERMINATION_CODEC, terminationRecordId, type TerminationRecord } from './record.ts';
 import { TERMINATION_STEPS } from './terminate.ts';
+import { awaitedFirst, firstIfEnding, noteUnread } from './unread.ts';
 
 /** The rules that a termination goes by. */
 export const REPLACEABLE_RULES: ReplaceableRules = { decide, steps: TERMINATION_STEPS };
@@ -65,12 +62,25 @@ export async function reconcileTarget(
     lostRaces: 0,
     backoff: createBackoff(deps.clock),
   };
+  const waitToRead = async (error: Error): Promise<Turn> => {
+    await noteUnread(context, error, {
+      backoff: run.backoff,
+      timedRecord: opened?.timedRecord,
+      first: firstIfEnding(opened?.object, { message: error.message, reportedTime: deps.clock.now() }),
+      isRequest: run.answers.size > 0,
+    });
+    return DONE;
+  };
   let nodesWithFinalizer: readonly TerminationSubject[] = [];
   let isKnown = false;
   const concern: Concern<ObservedTermination, TerminationDecision> = {
     what: `${target.kind} ${target.name}`,
     async observe(): Promise<Observed<ObservedTermination>> {
-      const look = await observe(deps, reader, target);
+      const look = await orUnavailable(observe(deps, reader, target));
+      if (look.kind === 'unavailable') {
+        isKnown = true;
+        return { kind: 'over', turn: await waitToRead(look.error) };
+      }
       isKnown ||= look.kind !== 'nothing';
       if (look.kind === 'here') {
         if (look.observation.claim !== undefined) context.claimCache.note(look.observation.claim);
@@ -83,9 +93,17 @@ export async function reconcileTarget(
       return { kind: 'over' };
     },
     decide: observed => context.decide(toObservation(observed)),
-    apply: async (decision, observed) =>
-      (runsSteps(decision, observed) ? await awaitClaim(context, observed) : undefined) ??
-      apply({ ...context, run }, decision, observed),
+    async apply(decision, observed) {
+      const { settingsError } = observed;
+      if (settingsError !== undefined && decision.kind !== 'force') {
+        if (decision.kind === 'terminate') await armForDuePods({ ...context, run }, decision.deadline, observed);
+        return waitToRead(settingsError);
+      }
+      const isBegun = decision.kind === 'terminate' || decision.kind === 'force';
+      return (
+        (isBegun ? await awaitClaim(context, observed) : undefined) ?? apply({ ...context, run }, decision, observed)
+      );
+    },
   };
   await context.pauseIfNotServed(() => settle(concern), {
     openedRecord: () => opened?.timedRecord,
@@ -96,19 +114,6 @@ export async function reconcileTarget(
   await oneByOne(nodesWithFinalizer, async node => void (await reconcileTarget(context, node, undefined, run.answers)));
   return isKnown;
 }
-
-/** Whether the turn runs the steps: without settings that can be read, only at the deadline. */
-const runsSteps = ({ kind }: TerminationDecision, { settingsError }: ObservedTermination): boolean =>
-  kind === 'force' || (kind === 'terminate' && settingsError === undefined);
-
-/** The first record of an object whose settings cannot be found: whether anything of it is ours shows once they can. */
-const awaitedFirst = (
-  { apiVersion, kind, metadata: { name, uid } }: KubernetesObject,
-  unreadable: { readonly message: string; readonly reportedTime: EpochMs },
-) => ({
-  subject: { apiVersion, kind, name, uid },
-  value: withWait(EMPTY_TERMINATION, { kind: 'unreadable', ...unreadable }),
-});
 
 /**
  * Waits for the termination of the NodeClaim in which the hooks of this Node are called: the Node begins none of its own before that one has
