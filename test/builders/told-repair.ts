@@ -45,15 +45,17 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     objects.set(resource, known);
     return known;
   };
+  const lastPools = new Map<string, KubernetesObject>();
   const set = (resource: Mirrored, object: KubernetesObject): void => {
     changes += 1;
+    if (resource === 'nodepools') lastPools.set(object.metadata.name, object);
     of(resource).set(object.metadata.uid, object);
     for (const listener of listeners) listener(resource, object.metadata.uid, object);
   };
   const mirror: Mirror = {
     all: of,
     ...foundIn(of),
-    lastPools: () => new Map(),
+    lastPools: () => lastPools,
     changes: () => changes,
     follow(listener) {
       for (const [resource, known] of objects) for (const [uid, object] of known) listener(resource, uid, object);
@@ -76,12 +78,12 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
   };
   const check = make(context as CheckContext);
   const stamp = (minute: number): string => toTimestamp(toEpochMs(START + minute * MINUTE));
-  const setPool = (block: object): void =>
+  const setPool = (block: object, disruption: Readonly<Record<string, string>> = {}): void =>
     set('nodepools', {
       apiVersion: 'karpenter.sh/v1',
       kind: 'NodePool',
       metadata: { name: 'web', uid: 'pool', resourceVersion: '1', creationTimestamp: stamp(-500) },
-      spec: { repair: JSON.parse(JSON.stringify(block)) },
+      spec: { repair: JSON.parse(JSON.stringify(block)), disruption },
     });
   setPool(repair);
   const call = (port: PortCall['port'], method: string, args: readonly unknown[], value: unknown): Run => {

@@ -227,7 +227,12 @@ describe('what a deleted object had promised', () => {
   const KNOWN = 'finalizer/known-pool/web';
   const said = { schemaVersion: 1, labels: {}, customFinalizerName: 'example.com/f' };
   const complaint = `I12: the record ${KNOWN} forgets what NodePool web had said, although it is gone, and some of its nodes are left`;
+  const edited = { schemaVersion: 1, labels: {}, customFinalizerName: 'example.com/g' };
   const gone = (one: Told): void => one.remove('nodepools', 'pool');
+  const editedAndGone = (one: Told): void => {
+    one.setPool({}, { customFinalizerName: 'example.com/g' });
+    gone(one);
+  };
   const emptied = (one: Told): void => (one.remove('nodes', 'node-n1'), one.remove('nodeclaims', 'claim-n1'));
 
   it.each<readonly [string, (one: Told) => void, object | undefined, string[]]>([
@@ -235,9 +240,17 @@ describe('what a deleted object had promised', () => {
     ['stays as it was', gone, { labels: {} }, [complaint]],
     ['may be written by another version', gone, { ...said, schemaVersion: 2 }, []],
     ['may be edited while the NodePool is there', () => {}, { labels: {} }, []],
+    ['may become the last edit once the NodePool is gone', editedAndGone, edited, []],
+    [
+      'becomes no other version once the NodePool is gone',
+      editedAndGone,
+      { ...edited, customFinalizerName: 'x/y' },
+      [complaint],
+    ],
     ['may go with the last node', one => (gone(one), emptied(one)), undefined, []],
   ])('%s', (_, happens, after, found) => {
     const one = told();
+    one.setPool({}, { customFinalizerName: 'example.com/f' });
     one.store(KNOWN, said);
     happens(one);
     one.store(KNOWN, after);
