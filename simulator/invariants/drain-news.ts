@@ -37,7 +37,14 @@ export function checkDrainNews(
       .open(name, Infinity)
       .filter(({ check, isUnordered }) => check !== '' && !isUnordered)
       .map(({ id }) => id);
+  /** Once it is known who has opened the node. */
+  const noteOpening = (name: string): void => {
+    if (openedBySomebody.delete(name) && !opened.has(name)) requests.onOpened(name);
+    opened.delete(name);
+  };
   const onTaken = (name: string, id: string): void => {
+    // What is taken after the node was opened counts.
+    noteOpening(name);
     taken.add(`${name} ${id}`);
     if (!ended.has(`${name} ${id}`)) requests.onTaken(name, id);
   };
@@ -105,8 +112,7 @@ export function checkDrainNews(
           }
         }
         nodes.set(name, uid);
-        if (openedBySomebody.delete(name) && !opened.has(name)) requests.onOpened(name);
-        opened.delete(name);
+        noteOpening(name);
         if (quiet === undefined || mark === undefined || !isCordoned(node)) {
           free.delete(name);
           continue;
