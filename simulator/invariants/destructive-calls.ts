@@ -6,7 +6,16 @@
  */
 import { annotationOf, dig, nameOf, REPLACES_ANNOTATION, textOf } from './reading.ts';
 import { deadlineOf } from './deadline.ts';
-import { does, exactVersionOf, failedReads, isKubernetes, knowsRecord, lastSeen, seenPod, targetOf } from './run-journal.ts';
+import {
+  does,
+  exactVersionOf,
+  failedReads,
+  isKubernetes,
+  knowsRecord,
+  lastSeen,
+  seenPod,
+  targetOf,
+} from './run-journal.ts';
 import type { MakeCheck, PortCall, Run } from './invariant.ts';
 import { graceOf } from './termination-oracle.ts';
 

@@ -20,6 +20,7 @@ export function createHookJournal({
   clockTolerance,
   mirror,
   objects,
+  instanceState,
   memoryOf,
   violate,
 }: CheckContext): HookJournal {
@@ -40,6 +41,8 @@ export function createHookJournal({
   });
   /** By the start of its run, when each hook of an instance was noted down first: its time counts from there. */
   const noted = new Map<string, number>();
+  /** Those of which the instance had ended by then. */
+  const notedAfterEnd = new Set<string>();
   /** The custom resources of an instance's hooks, and whether they were seen to be done. */
   const resources = new Map<string, { readonly name: string; isDone: boolean }>();
   const isDone = (key: string, conditionType: string): boolean => {
@@ -57,7 +60,9 @@ export function createHookJournal({
     const instance = textOf(dig(record, 'state', 'providerID')) ?? '';
     for (const name of Object.keys(fieldsOf(dig(record, 'state', 'hooks')))) {
       const key = `${instance}/${name}`;
-      if (!noted.has(key)) noted.set(key, startTime);
+      if (noted.has(key)) continue;
+      noted.set(key, startTime);
+      if (['shutting-down', 'terminated', undefined].includes(instanceState(instance))) notedAfterEnd.add(key);
     }
   };
   return {
@@ -85,8 +90,9 @@ export function createHookJournal({
       };
       if (earlier.some(isNoted)) violate('I4', `${run.by} calls hook ${name} of ${about} again, whose answer it has`);
     },
-    isOver(instance, { name, periodMs, onTimeout, conditionType }, { startTime }) {
+    isOver(instance, { name, periodMs, onTimeout, conditionType, isIdleAfterEnd }, { startTime }) {
       const key = `${instance ?? ''}/${name}`;
+      if (isIdleAfterEnd && notedAfterEnd.has(key)) return true;
       const since = noted.get(key) ?? Infinity;
       if (conditionType !== undefined && isDone(key, conditionType)) return true;
       // The template may not be there to make a resource of.

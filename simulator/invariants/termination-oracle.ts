@@ -29,6 +29,8 @@ export interface HookPlan {
   readonly onTimeout: string;
   /** Of a custom resource: that it is done. */
   readonly conditionType: string | undefined;
+  /** Nothing waits for it where the instance had ended before it was called first: Karpenter may have been there, and gone. */
+  readonly isIdleAfterEnd: boolean;
 }
 
 export interface TerminationPlan {
@@ -76,6 +78,7 @@ export function terminationPlan(
       ),
       onTimeout: textOf(dig(hook, 'onTimeout')) ?? 'Proceed',
       conditionType: textOf(dig(hook, 'customResource', 'conditionType')),
+      isIdleAfterEnd: dig(hook, 'at') !== 'after-terminate' && dig(block, 'builtin') !== 'Replace',
     })),
     periodMs: typeof ofPool === 'number' ? ofPool * 1000 : millisecondsOf(dig(block, 'terminationGracePeriod')),
   };

@@ -15,8 +15,9 @@ import { isKarpenters } from './rule/objects.ts';
 import { orUnavailable } from '../../../shared/ports/read-answer.ts';
 import { afterAnswer, nextTimeout, progressOf, type ResourceAnswer } from './rule/hook-progress.ts';
 import { type HookObservation, nextForHook } from './rule/hook.ts';
-import { nextAtPoint, unawaitedNews } from './rule/hooks.ts';
+import { nextAtPoint, unawaitedNews, type KarpenterPresence } from './rule/hooks.ts';
 import { ownershipOf } from './rule/instance.ts';
+import { isReplaceReported } from './replace-in-force.ts';
 import { reportHook, reportOnAll, reportUnawaitedHooks } from './report.ts';
 import { lookAgain, safetyLook, stepDone, waitFor, type StepContext } from './context.ts';
 
@@ -46,7 +47,7 @@ async function runPoint(context: StepContext, point: HookPoint, isEnding?: boole
     owner,
     isForced,
     ownership,
-    isKarpenters: observed.claim !== undefined && isKarpenters(observed.claim),
+    karpenter: karpenterPresence(context),
     isEnding,
   });
   switch (effect.kind) {
@@ -70,6 +71,15 @@ async function runPoint(context: StepContext, point: HookPoint, isEnding?: boole
       return stepDone;
     }
   }
+}
+
+function karpenterPresence(context: StepContext): KarpenterPresence {
+  const { claim, termination } = context.observed;
+  if (claim === undefined) return 'none';
+  if (isKarpenters(claim)) return 'here';
+  const isReplaced =
+    termination.kind === 'custom' && termination.settings.builtin === 'Replace' && !isReplaceReported(claim);
+  return isReplaced || context.record().instance !== undefined ? 'none' : 'mayHaveGone';
 }
 
 const callId = ({ name }: TerminationHook, { attempts }: HookProgress): string => `${name}/${attempts}`;

@@ -7,6 +7,7 @@ import type { FinalizerDeps } from '../common/context.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { KARPENTER_FINALIZER } from '../../../shared/domain/termination.ts';
 import { isKarpenters, isLive } from './rule/objects.ts';
@@ -18,6 +19,10 @@ import { orRejected } from '../../../shared/ports/read-answer.ts';
 /** Condition on a NodeClaim: Karpenter's finalizer is still on it although a policy says `builtin: Replace`. */
 const CONDITION = 'curfew.dev/ReplaceNotInForce';
 
+/** Whether the NodeClaim says so. */
+export const isReplaceReported = ({ status }: KubernetesObject): boolean =>
+  readConditions(status?.['conditions']).some(({ type }) => type === CONDITION);
+
 /** Reports it once on the NodeClaim, and takes that back when it is no longer so. A refusal by the API server delays nothing here. */
 export async function checkReplace(
   { deps, reporter }: { readonly deps: FinalizerDeps; readonly reporter: Reporter },
@@ -25,7 +30,7 @@ export async function checkReplace(
 ): Promise<void> {
   if (claim === undefined || !isLive(claim)) return;
   const ref = { type: RESOURCES.NodeClaim, name: claim.metadata.name };
-  const isReported = readConditions(claim.status?.['conditions']).some(({ type }) => type === CONDITION);
+  const isReported = isReplaceReported(claim);
   const isAsked =
     termination.kind === 'custom' &&
     termination.mode === 'Enforce' &&

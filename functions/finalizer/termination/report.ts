@@ -11,6 +11,7 @@ import { lastMessageOf, progressOf } from './rule/hook-progress.ts';
 import { ownershipOf } from './rule/instance.ts';
 import type { TerminationDecision } from './decide.ts';
 import type { UnawaitedNews } from './rule/hooks.ts';
+import { isKarpenters } from './rule/objects.ts';
 import { claimAndNodes, type StepContext } from './context.ts';
 import type { ObservedTermination } from './observe.ts';
 import type { HookProgress, TerminationRecord } from './record.ts';
@@ -258,10 +259,13 @@ export async function reportUnawaitedHooks(
 ): Promise<void> {
   const wasCalled = called.length === 0 ? [] : [`${namesWere(called)} called, and not waited for`];
   const wasNot = uncalled.length === 0 ? [] : [`not called: ${uncalled.join(', ')}`];
+  const { claim } = context.observed;
+  const cause =
+    claim !== undefined && isKarpenters(claim)
+      ? 'Karpenter drains and ends the instance by itself'
+      : 'others have ended the instance';
   const why =
-    how === 'forced'
-      ? `hooks ${at} at the deadline`
-      : `hooks ${at} hold nothing, because Karpenter drains and ends the instance by itself (builtin: Keep)`;
+    how === 'forced' ? `hooks ${at} at the deadline` : `hooks ${at} hold nothing, because ${cause} (builtin: Keep)`;
   await reportOnAll(context, {
     decision: how === 'forced' ? 'force' : 'hook',
     reason: how === 'forced' ? EVENT_REASONS.terminationHooksForced : EVENT_REASONS.hooksDoNotHold,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addDuration, minutes, seconds, toDurationMs, toEpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, minutes, seconds, toDurationMs, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { createHookJournal } from '../../../simulator/invariants/hook-journal.ts';
 import { CLOCK_LAG, type Run } from '../../../simulator/invariants/invariant.ts';
 import { mirrorOf } from '../../builders/mirror.ts';
@@ -12,38 +12,58 @@ const HOOK = {
   periodMs: minutes(10),
   onTimeout: 'Proceed',
   conditionType: 'Done',
+  isIdleAfterEnd: false,
 };
+
+/** A journal in which that hook was noted down while the instance was in that state, and the run that noted it. */
+function notedHook(now: () => EpochMs, state: string | undefined) {
+  const journal = createHookJournal({
+    now,
+    mirror: mirrorOf({}),
+    policiesInForce: policies => policies,
+    instanceState: () => state,
+    instanceCheck: () => undefined,
+    objects: () => [],
+    current: () => undefined,
+    failsCleanup: () => false,
+    failsInstance: () => false,
+    clockTolerance: toDurationMs(0),
+    lastDenial: () => -Infinity,
+    lastDenialOfItself: () => -Infinity,
+    refusedUntil: () => -Infinity,
+    quietSince: () => undefined,
+    memoryOf: () => 'whole',
+    violate: (invariant, message) => {
+      throw new Error(`${invariant}: ${message}`);
+    },
+  });
+  const run: Run = { by: 'finalizer', startTime: STARTED, calls: [] };
+  const record = { state: { providerID: INSTANCE, hooks: { announce: {} } } };
+  journal.onCall({ port: 'records', method: 'put', args: [record], time: now(), outcome: { kind: 'pending' } }, run);
+  return { journal, run };
+}
 
 describe('the time of a hook whose resource could not be made', () => {
   it('begins with the run that noted it down, however long the run took until then', () => {
     let now = addDuration(STARTED, seconds(7));
-    const journal = createHookJournal({
-      now: () => now,
-      mirror: mirrorOf({}),
-      policiesInForce: policies => policies,
-      instanceState: () => 'running',
-      instanceCheck: () => undefined,
-      objects: () => [],
-      current: () => undefined,
-      failsCleanup: () => false,
-      failsInstance: () => false,
-      clockTolerance: toDurationMs(0),
-      lastDenial: () => -Infinity,
-      lastDenialOfItself: () => -Infinity,
-      refusedUntil: () => -Infinity,
-      quietSince: () => undefined,
-      memoryOf: () => 'whole',
-      violate: (invariant, message) => {
-        throw new Error(`${invariant}: ${message}`);
-      },
-    });
-    const run: Run = { by: 'finalizer', startTime: STARTED, calls: [] };
-    const record = { state: { providerID: INSTANCE, hooks: { announce: {} } } };
-    journal.onCall({ port: 'records', method: 'put', args: [record], time: now, outcome: { kind: 'pending' } }, run);
+    const { journal, run } = notedHook(() => now, 'running');
 
     now = toEpochMs(addDuration(STARTED, minutes(10)) - CLOCK_LAG - 1);
     expect(journal.isOver(INSTANCE, HOOK, run)).toBe(false);
     now = addDuration(STARTED, minutes(10));
     expect(journal.isOver(INSTANCE, HOOK, run)).toBe(true);
+  });
+});
+
+describe('a hook that is to be called before the end of the instance', () => {
+  it.each([
+    ['running', true, false],
+    ['shutting-down', true, true],
+    ['terminated', true, true],
+    [undefined, true, true],
+    [undefined, false, false],
+  ])('noted down when it is %s, under Keep %s: holds nothing %s', (state, isIdleAfterEnd, isOver) => {
+    const { journal, run } = notedHook(() => STARTED, state);
+    expect(journal.isOver(INSTANCE, { ...HOOK, at: 'before-drain', isIdleAfterEnd }, run)).toBe(isOver);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Hooks that are called at one point of a termination, and whether anything waits for them. Under the deadline nothing does; while Karpenter's
- * finalizer is on the NodeClaim, Karpenter drains and ends the instance by itself, so only what comes after that can delay anything. Where no
- * instance ends with the termination, nothing is called. Pure: no I/O, no clock.
+ * finalizer is on the NodeClaim, Karpenter drains and ends the instance by itself, so only what comes after that can delay anything. The same
+ * holds once Karpenter has ended it and gone. Where no instance ends with the termination, nothing is called. Pure: no I/O, no clock.
  */
 import type { HookPoint, TerminationHook } from '../../../../shared/domain/termination.ts';
 import type { HookProgress, TerminationRecord } from '../record.ts';
@@ -40,6 +40,12 @@ export function ownerByNode({ ownerUid, isReported, isCalled }: NodeHooks, claim
   return { kind: 'ours', notes: ownerUid === undefined, goesOn: isCalled };
 }
 
+/**
+ * `here`: its finalizer is on the NodeClaim, too; `mayHaveGone`: it may have been, for nothing took its place and this termination has not asked
+ * for the end of the instance.
+ */
+export type KarpenterPresence = 'here' | 'mayHaveGone' | 'none';
+
 export interface HookPointObservation {
   readonly point: HookPoint;
   /** Hooks of that point, in the order of the policy. */
@@ -48,9 +54,8 @@ export interface HookPointObservation {
   readonly owner: HookOwner;
   readonly isForced: boolean;
   readonly ownership: InstanceOwnership;
-  /** Karpenter's finalizer is on the NodeClaim, too. */
-  readonly isKarpenters: boolean;
-  /** Whether an instance that no NodeClaim has is about to end or has ended; undefined: that was not looked at. */
+  readonly karpenter: KarpenterPresence;
+  /** Whether an instance is about to end or has ended, which no NodeClaim has, or Karpenter may have ended; undefined: that was not looked at. */
   readonly isEnding: boolean | undefined;
 }
 
@@ -75,8 +80,23 @@ export function nextAtPoint(observation: HookPointObservation): HookPointEffect 
     return { kind: 'wait', on: `the hooks are called in the termination of ${owner.termination}` };
   }
   if (isForced) return { kind: 'call', hooks, mode: 'forced' };
-  const isOnce = observation.isKarpenters && point !== 'after-terminate';
-  return { kind: 'call', hooks, mode: isOnce ? 'once' : 'awaited' };
+  if (point === 'after-terminate' || hooks.some(hook => isAwaited(observation, hook)))
+    return { kind: 'call', hooks, mode: 'awaited' };
+  switch (observation.karpenter) {
+    case 'none':
+      return { kind: 'call', hooks, mode: 'awaited' };
+    case 'here':
+      return { kind: 'call', hooks, mode: 'once' };
+    case 'mayHaveGone':
+      if (isEnding === undefined) return { kind: 'lookAtInstance' };
+      return { kind: 'call', hooks, mode: isEnding ? 'once' : 'awaited' };
+  }
+}
+
+/** Whether it was called and waited for, so that Karpenter had left the end of the instance to this termination. */
+function isAwaited({ record, karpenter }: HookPointObservation, { name }: TerminationHook): boolean {
+  const progress = progressOf(record.hooks, name);
+  return karpenter !== 'here' && progress !== undefined && reasonNotAwaited(progress) === undefined;
 }
 
 /** Whether the answer of a hook is there, or it was passed over, and that was said where it must be. */

@@ -73,7 +73,7 @@ export function createStepWorld(options: StepWorldOptions = {}) {
     };
     return () => {
       const claim = core.get(CLAIM);
-      // Settings, pool and record are left out: no single step looks at them there.
+      // Pool and record are left out: no single step looks at them there.
       const observed = {
         now: time.now(),
         object: claim,
@@ -82,6 +82,7 @@ export function createStepWorld(options: StepWorldOptions = {}) {
         sharedWith: [],
         endedWith: undefined,
         providerID: PROVIDER_ID,
+        termination: { kind: 'none', mode: 'Enforce', isBraked: false },
       } as Partial<ObservedTermination> as ObservedTermination;
       return {
         deps,

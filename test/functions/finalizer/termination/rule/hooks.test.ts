@@ -20,7 +20,7 @@ const seen = (fields: Partial<HookPointObservation> = {}): HookPointObservation 
   owner: { kind: 'ours' },
   isForced: false,
   ownership: 'ours',
-  isKarpenters: false,
+  karpenter: 'none',
   isEnding: undefined,
   ...fields,
 });
@@ -30,7 +30,7 @@ const call = (mode: 'awaited' | 'once' | 'forced', ...hooks: readonly Terminatio
   mode,
 });
 const done = { kind: 'done' } as const;
-const beside = { isKarpenters: true } as const;
+const beside = { karpenter: 'here' } as const;
 const forced = { isForced: true } as const;
 const unclaimed = { ownership: 'unclaimed' } as const;
 const other = { kind: 'underWay', termination: 'NodeClaim nc2' } as const;
@@ -52,6 +52,19 @@ describe('hooks', () => {
     [
       'are awaited after the end, also beside Karpenter',
       { ...beside, point: 'after-terminate' },
+      call('awaited', a, b),
+    ],
+    ['depend on the instance where Karpenter may have gone', { karpenter: 'mayHaveGone' }, { kind: 'lookAtInstance' }],
+    ['are awaited where it runs', { karpenter: 'mayHaveGone', isEnding: false }, call('awaited', a, b)],
+    ['are called once where it has ended', { karpenter: 'mayHaveGone', isEnding: true }, call('once', a, b)],
+    [
+      'are awaited where one of them was when it ended',
+      { karpenter: 'mayHaveGone', isEnding: true, record: { hooks: { a: hookProgress('succeeded') } } },
+      call('awaited', a, b),
+    ],
+    [
+      'are awaited after the end, whoever has ended it',
+      { karpenter: 'mayHaveGone', point: 'after-terminate' },
       call('awaited', a, b),
     ],
     ['are forced at the deadline', forced, call('forced', a, b)],
