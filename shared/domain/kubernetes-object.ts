@@ -2,7 +2,7 @@
  * Kubernetes objects as Curfew sees them: JSON, read-only, with the metadata fields that it uses typed.
  * Kind-specific fields are read through the narrow readers next to this file (`node.ts`, `pod.ts`, …), never by casts.
  */
-import { parseTimestamp, type EpochMs } from './time.ts';
+import { addDuration, parseTimestamp, toDurationMs, type EpochMs } from './time.ts';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -114,9 +114,15 @@ export const subjectOf = ({ kind, apiVersion, metadata: { namespace, name, uid }
   uid,
 });
 
-/** Time at which the deletion of the object began; undefined: it lives. */
-export const deletionTimeOf = ({ metadata }: Pick<KubernetesObject, 'metadata'>): EpochMs | undefined =>
-  metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp);
+/**
+ * Time at which the deletion of the object began; undefined: it lives. The timestamp of a pod is the end of its grace period, and moves with it; the
+ * beginning does not.
+ */
+export function deletionTimeOf({ metadata }: Pick<KubernetesObject, 'metadata'>): EpochMs | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata;
+  const end = deletionTimestamp === undefined ? undefined : parseTimestamp(deletionTimestamp);
+  return end === undefined ? undefined : addDuration(end, toDurationMs(-1000 * deletionGracePeriodSeconds));
+}
 
 /** As audit lines and Events write it: with its namespace, where it has one. */
 export const qualifiedName = ({

@@ -36,6 +36,14 @@ export const checkFinalizerRuleFinalizers: MakeCheck = context => {
     const outcome = calls.get(uid)?.at(-1)?.outcome;
     return outcome?.kind === 'answered' && fieldsOf(outcome.value)['kind'] === 'pending';
   };
+  /** When the deletion of a pod began, by its UID: its timestamp moves with its grace period. */
+  const begins = new Map<string, number>();
+  mirror.follow((resource, uid, object) => {
+    if (resource !== 'pods' || object === undefined) return;
+    const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata;
+    if (deletionTimestamp === undefined) begins.delete(uid);
+    else if (!begins.has(uid)) begins.set(uid, Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000);
+  });
   return {
     onMinute() {
       const quiet = quietSince();
@@ -83,9 +91,8 @@ export const checkFinalizerRuleFinalizers: MakeCheck = context => {
         if (rule === undefined || isCleaned(before.metadata.uid, rule.metadata.name)) continue;
         if (dig(rule, 'spec', 'cleanup', 'builtin') !== undefined) continue;
         const period = parseGoDuration(textOf(dig(rule, 'spec', 'deadline')) ?? '');
-        const end = period.ok
-          ? Date.parse(before.metadata.deletionTimestamp) + Number(period.nanoseconds / 1_000_000n)
-          : undefined;
+        const begin = begins.get(before.metadata.uid) ?? Date.parse(before.metadata.deletionTimestamp);
+        const end = period.ok ? begin + Number(period.nanoseconds / 1_000_000n) : undefined;
         const mayRelease = dig(rule, 'spec', 'onDeadline') === 'Release';
         if (mayRelease && end !== undefined && end <= now() + clockTolerance) continue;
         const until = end === undefined ? 'has no deadline' : `has until ${toIsoText(toEpochMs(end))}`;

@@ -48,7 +48,8 @@ export const finalizersOfFinalizerRules: MakeMemory = ({ current }) => ({
           const isOn = listOf(object?.metadata.finalizers).includes(finalizerName);
           return isOn ? `${kind} ${name} still carries its finalizer` : undefined;
         };
-        return [`${String(rule)} ${String(finalizerName)}`, { words: `the clean-up by ${String(rule)}`, referrer }];
+        // Another rule with the same finalizer takes the entry over.
+        return [String(finalizerName), { words: `the clean-up by ${String(rule)}`, referrer }];
       }),
     );
   },

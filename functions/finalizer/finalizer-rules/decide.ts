@@ -20,7 +20,7 @@ export type FinalizerRuleDecision =
   | { readonly kind: 'addFinalizer'; readonly cleanUp: FinalizerRuleInForce }
   /** Its own finalizer is on. */
   | { readonly kind: 'keep'; readonly cleanUp: FinalizerRuleInForce }
-  /** Nothing is cleaned up by it, so nothing keeps it. */
+  /** Nothing is cleaned up by it, so nothing keeps it: also one that is being deleted while another one has its objects. */
   | { readonly kind: 'free' }
   /** It is being deleted, and goes after the objects that carry its finalizer. */
   | { readonly kind: 'awaitObjects'; readonly cleanUp: FinalizerRuleInForce };
@@ -29,13 +29,17 @@ export type FinalizerRuleDecision =
 export function decide({
   object: { metadata },
   acceptance,
+  isReplaced,
 }: {
   readonly object: KubernetesObject;
   readonly acceptance: FinalizerRuleAcceptance;
+  /** Another FinalizerRule sees to the objects with its finalizer. */
+  readonly isReplaced: boolean;
 }): FinalizerRuleDecision {
   const cleanUp = cleanUpOf(acceptance);
   if (cleanUp === undefined) return { kind: 'free' };
-  if (metadata.deletionTimestamp !== undefined) return { kind: 'awaitObjects', cleanUp };
+  if (metadata.deletionTimestamp !== undefined)
+    return isReplaced ? { kind: 'free' } : { kind: 'awaitObjects', cleanUp };
   return { kind: cleanUp.hasOwnFinalizer ? 'keep' : 'addFinalizer', cleanUp };
 }
 

@@ -71,3 +71,12 @@ export function finalizerRulesForKind(
     ({ rule }, index) => ofKind.findIndex(each => each.rule.finalizerName === rule.finalizerName) === index,
   );
 }
+
+/** Whether one of these FinalizerRules sees to the objects of this one, with the same finalizer. */
+export function isReplacedBy(acceptance: FinalizerRuleAcceptance, all: readonly KubernetesObject[]): boolean {
+  const inForce = cleanUpOf(acceptance);
+  if (inForce === undefined) return false;
+  const { group, kind, finalizerName } = inForce.rule;
+  const first = finalizerRulesForKind(group, kind, all).find(({ rule }) => rule.finalizerName === finalizerName);
+  return first !== undefined && first.object.metadata.uid !== inForce.object.metadata.uid;
+}

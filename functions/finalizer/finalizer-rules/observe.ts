@@ -6,13 +6,15 @@ import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { SubjectWakeUp } from '../../../shared/lifecycle/wake-up-route.ts';
 import type { FinalizerRuleAcceptance } from './rule/acceptance.ts';
 import { closeFinalizerRuleRecord, type FinalizerRuleRecord } from './record.ts';
-import { acceptanceOf, loadFinalizerRules } from './finalizer-rule-set.ts';
+import { acceptanceOf, isReplacedBy, loadFinalizerRules } from './finalizer-rule-set.ts';
 
 export interface ObservedFinalizerRule {
   readonly object: KubernetesObject;
   readonly timedRecord: TimedRecord<FinalizerRuleRecord>;
   /** The standing of the FinalizerRule among all. */
   readonly acceptance: FinalizerRuleAcceptance;
+  /** Another FinalizerRule sees to the objects with its finalizer. */
+  readonly isReplaced: boolean;
 }
 
 /** State that all looks of one run share. */
@@ -35,5 +37,7 @@ export async function observe(
   if (!isMeant && wakeUp.subject.uid !== undefined) await closeFinalizerRuleRecord(timedRecordOf(wakeUp.subject.uid));
   if (object === undefined || !isMeant) return { kind: 'over' };
   const timedRecord = timedRecordOf(object.metadata.uid);
-  return { kind: 'here', observation: { object, timedRecord, acceptance: acceptanceOf(object, all) } };
+  const acceptance = acceptanceOf(object, all);
+  const isReplaced = isReplacedBy(acceptance, all);
+  return { kind: 'here', observation: { object, timedRecord, acceptance, isReplaced } };
 }

@@ -3,6 +3,7 @@ import type { FinalizerContext } from '../common/context.ts';
 import { reportOfFailure } from '../../../shared/domain/refusal.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { HookAnswer } from '../../../shared/domain/hook-answer.ts';
+import { apiVersionOf } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import { addDuration, retryWait } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
@@ -28,7 +29,9 @@ export async function callCleanUp(
 ): Promise<HookAnswer> {
   const { cleanup } = inForce.rule;
   if (cleanup.kind === 'none') return { kind: 'succeeded' };
-  const { name, namespace, uid = '', kind, apiVersion } = subject;
+  const { name, namespace, uid = '', kind } = subject;
+  // The version of the FinalizerRule: that in the ledger may be served no more.
+  const apiVersion = apiVersionOf(inForce.rule);
   const rule = inForce.object.metadata.name;
   try {
     return await deps.hooks.invoke({

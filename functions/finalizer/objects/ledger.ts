@@ -18,6 +18,7 @@ import {
 import type { LoadedRecord } from '../../../shared/lifecycle/record-codec.ts';
 import { PROGRESSED, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { SaveOutcome, TimedRecord, RecordToSave } from '../../../shared/lifecycle/timed-record.ts';
+import type { FinalizerRuleInForce } from '../finalizer-rules/rule/acceptance.ts';
 import { LEDGER_CHECK } from './decide.ts';
 import type { ObservedObject } from './observe.ts';
 import { entriesOf, type LedgerEntry, type LedgerRecord, type TimedEntry } from './record.ts';
@@ -80,16 +81,43 @@ export const noteOrphan = (observed: ObservedObject, message: string): Promise<T
     unreported: true,
   });
 
-/** The FinalizerRules that have an entry in the record. */
-export const rulesIn = (loaded: LoadedRecord<LedgerRecord>): readonly string[] =>
-  loaded.kind === 'known' ? entriesOf(loaded.value).map(({ rule }) => rule) : [];
+/** The entries in the record that no FinalizerRule sees to: none has their finalizer. @param rules that see to the object */
+export const entriesWithoutRule = (
+  loaded: LoadedRecord<LedgerRecord>,
+  rules: readonly FinalizerRuleInForce[],
+): readonly LedgerEntry[] =>
+  loaded.kind === 'known'
+    ? entriesOf(loaded.value).filter(entry => !rules.some(each => isEntryOf(ownerOf(each))(entry)))
+    : [];
+
+/** The owner of an entry. */
+export interface EntryOwner {
+  readonly rule: string;
+  readonly finalizerName: string;
+}
+
+/** The FinalizerRule as the owner of entries. */
+export const ownerOf = ({ object, rule }: FinalizerRuleInForce): EntryOwner => ({
+  rule: object.metadata.name,
+  finalizerName: rule.finalizerName,
+});
+
+/** Whether the entry is this FinalizerRule's: under its name, or handed over by another one with its finalizer, which sees to the object no more. */
+const isEntryOf =
+  ({ rule, finalizerName }: EntryOwner) =>
+  (entry: LedgerEntry): boolean =>
+    entry.rule === rule || entry.finalizerName === finalizerName;
 
 /** The entry of one FinalizerRule as a record of its own. Each `load` reads it again. */
 export function entryRecord(
   { clock }: Pick<FinalizerDeps, 'clock'>,
   timedRecord: TimedRecord<LedgerRecord>,
-  rule: string,
+  owner: EntryOwner,
 ): TimedRecord<LedgerEntry> {
+  const isOwn = isEntryOf(owner);
+  /** The one under its own name before one that was handed over. */
+  const ownIn = <Entry extends LedgerEntry>(entries: readonly Entry[]): Entry | undefined =>
+    entries.find(({ rule }) => rule === owner.rule) ?? entries.find(isOwn);
   let loaded: LoadedRecord<LedgerRecord> = { kind: 'none' };
   /** Writes several entries, with the timer of the one that is due first. */
   const saveEntries = (
@@ -109,34 +137,31 @@ export function entryRecord(
     async load() {
       loaded = await timedRecord.load();
       if (loaded.kind !== 'known') return loaded;
-      const own = entriesOf(loaded.value).find(isOf(rule));
-      return own === undefined ? { kind: 'none' } : { ...loaded, value: withoutTime(own) };
+      const own = ownIn(entriesOf(loaded.value));
+      return own === undefined ? { kind: 'none' } : { ...loaded, value: { ...withoutTime(own), rule: owner.rule } };
     },
     async save(wanted) {
-      if (loaded.kind !== 'known' || entriesOf(loaded.value).every(isOf(rule))) return timedRecord.save(wanted);
+      if (loaded.kind !== 'known' || entriesOf(loaded.value).every(isOwn)) return timedRecord.save(wanted);
       const { value, wakeTime } = wanted;
       const entries = timedEntriesOf(loaded.value, loaded.stored.nextWakeTime ?? wakeTime);
-      const own = entries.find(isOf(rule));
+      const own = ownIn(entries);
       // As with any record: an unchanged entry keeps a timer that comes in time.
       const isSame = own !== undefined && isDeepStrictEqual(withoutTime(own), value);
       const keepsTimer = isSame && comesInTime(own.wakeTime, wakeTime, clock.now());
       const next = { ...value, wakeTime: keepsTimer ? own.wakeTime : wakeTime };
-      const nextEntries = entries.map(entry => (entry === own ? next : entry));
+      const nextEntries = entries
+        .filter(entry => entry === own || !isOwn(entry))
+        .map(entry => (entry === own ? next : entry));
       return saveEntries(own === undefined ? [...entries, next] : nextEntries, wanted);
     },
     async closeNow() {
       if (loaded.kind !== 'known') return timedRecord.closeNow();
       const { value, stored } = loaded;
-      const others = timedEntriesOf(value, stored.nextWakeTime ?? clock.now()).filter(entry => entry.rule !== rule);
+      const others = timedEntriesOf(value, stored.nextWakeTime ?? clock.now()).filter(entry => !isOwn(entry));
       return others.length === 0 ? timedRecord.closeNow() : saveEntries(others, { subject: stored.subject });
     },
   };
 }
-
-const isOf =
-  (rule: string) =>
-  (entry: LedgerEntry): boolean =>
-    entry.rule === rule;
 
 function withoutTime(timed: LedgerEntry & Partial<TimedEntry>): LedgerEntry {
   const { wakeTime: _, ...entry } = timed;

@@ -7,6 +7,7 @@ import {
   type ObjectRef,
   type ResourceType,
 } from '../../../shared/domain/kubernetes-object.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ObjectObservation, ObservedState } from './decide.ts';
@@ -68,7 +69,7 @@ export async function observe(
   const objectState = object && {
     live: object,
     hasFinalizer: carriesFinalizer(object, inForce),
-    deletionTime: deletionTimeOf(object),
+    deletionTime: deletionTimeKept(object, storedEntry),
   };
   const entry = storedEntry && isOfEarlierDeletion(storedEntry, objectState) ? undefined : storedEntry;
   const observation: ObservedObject['observation'] = {
@@ -81,6 +82,14 @@ export async function observe(
     addsFinalizer: inForce.addsFinalizer && (inForce.hasOwnFinalizer || isOwnFinalizerRefused),
   };
   return { kind: 'here', observation: { observation, inForce, ref, object, subject: ownSubject, timedRecord, entry } };
+}
+
+/** The time of its deletion: of a pod whose grace period was cut since, that of the entry. */
+function deletionTimeKept(object: KubernetesObject, entry: LedgerEntry | undefined): EpochMs | undefined {
+  const time = deletionTimeOf(object);
+  const stored = entry?.deletionTime;
+  const isPod = object.kind === 'Pod' && object.apiVersion === 'v1';
+  return isPod && time !== undefined && stored !== undefined && stored < time ? stored : time;
 }
 
 /** Whether the entry is of another deletion than that of the object: it lived again in between, or lives now. */

@@ -10,7 +10,7 @@ import { apply, type LedgerDecision } from './apply.ts';
 import type { ObjectContext, ObjectRunContext, ReplaceableRules, WorkerAnswer } from './context.ts';
 import { decide } from './decide.ts';
 import { reserveCallTime } from './rule/call-queue.ts';
-import { entryRecord, rulesIn } from './ledger.ts';
+import { entriesWithoutRule, entryRecord, ownerOf } from './ledger.ts';
 import { observe, type ObservedObject } from './observe.ts';
 import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
 import type { FinalizerRuleInForce } from '../finalizer-rules/rule/acceptance.ts';
@@ -45,10 +45,10 @@ export async function reconcileObject(
   if (found.kind === 'unavailable') return waitToRead(found.error, timedLedgerRecord, createBackoff(deps.clock));
   const { all } = found;
   const rules = finalizerRulesForKind(parseApiVersion(subject.apiVersion).group, kind, all);
-  const rulesWithEntry = rulesIn(await timedLedgerRecord.load());
+  const entriesLeft = entriesWithoutRule(await timedLedgerRecord.load(), rules);
   for (const inForce of rules) {
     const rule = inForce.object.metadata.name;
-    const timedRecord = entryRecord(deps, timedLedgerRecord, rule);
+    const timedRecord = entryRecord(deps, timedLedgerRecord, ownerOf(inForce));
     // The plural stands in the status of the FinalizerRule, which others may have emptied.
     const resolved = await orUnavailable(resolveType(deps, inForce));
     if (resolved.kind === 'unavailable') {
@@ -76,12 +76,12 @@ export async function reconcileObject(
       apply: (decision, observed) => apply(run, decision, observed),
     });
   }
-  for (const rule of rulesWithEntry) {
-    if (rules.some(({ object }) => object.metadata.name === rule)) continue;
+  for (const entry of entriesLeft) {
+    const { rule } = entry;
     const because = whyNothingCleansUp(rule, all);
     await keepEntryWithoutFinalizerRule(
       context,
-      { subject, timedRecord: entryRecord(deps, timedLedgerRecord, rule), rule, because },
+      { subject, timedRecord: entryRecord(deps, timedLedgerRecord, entry), rule, because },
       answer,
     );
   }

@@ -72,11 +72,15 @@ describe('a FinalizerRule', () => {
     ['that is being deleted, and never had its finalizer', ending, inForce(false), 'awaitObjects'],
     ['in conflict that is being deleted', ending, conflict, 'awaitObjects'],
   ] as const)('%s', (_, of, acceptance, kind) => {
-    expect(decide({ object: of, acceptance }).kind).toBe(kind);
+    expect(decide({ object: of, acceptance, isReplaced: false }).kind).toBe(kind);
+  });
+
+  it('goes at once where another one sees to the objects with its finalizer', () => {
+    expect(decide({ object: ending, acceptance: conflict, isReplaced: true })).toEqual({ kind: 'free' });
   });
 
   it('says by what its objects are cleaned up', () => {
-    expect(decide({ object: living, acceptance: conflict })).toEqual({
+    expect(decide({ object: living, acceptance: conflict, isReplaced: true })).toEqual({
       kind: 'addFinalizer',
       cleanUp: conflict.cleansUp,
     });
