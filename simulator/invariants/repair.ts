@@ -171,7 +171,8 @@ export const checkRepair: MakeCheck = context => {
     onAudit(record) {
       configuration.onAudit(record);
       const { function: by, decision, reason, kind, name } = record;
-      if (kind !== 'Node' || by !== 'repair') return;
+      // What cannot be read ends no hold.
+      if (kind !== 'Node' || by !== 'repair' || reason === EVENT_REASONS.readRefused) return;
       const isSaid = ['exhausted', 'refused', 'retry'].includes(decision);
       if (isSaid || (decision === 'blocked' && HELD_BY_THE_PAST.includes(reason ?? '')))
         held.set(name, { time: context.now(), reason });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes, toEpochMs } from '../../../shared/domain/time.ts';
-import type { CheckContext } from '../../../simulator/invariants/invariant.ts';
+import type { Check, CheckContext } from '../../../simulator/invariants/invariant.ts';
 import type { Mirror, Mirrored } from '../../../simulator/invariants/mirror.ts';
 import { checkRepair } from '../../../simulator/invariants/repair.ts';
 import { mirrorOf } from '../../builders/mirror.ts';
@@ -38,8 +38,8 @@ const OBJECTS: Partial<Record<Mirrored, KubernetesObject>> = {
   },
 };
 
-/** What the check says after a quiet hour in which the Event with this message is recorded every five. */
-function complaintsOver(message: string): readonly string[] {
+/** What the check says of a quiet hour. @param happens what it hears in each minute */
+function complaintsOver(happens: (check: Check, minute: number) => void): readonly string[] {
   const of = (resource: Mirrored): KubernetesObject[] => [OBJECTS[resource] ?? []].flat();
   const mirror: Mirror = {
     ...mirrorOf(Object.fromEntries(Object.keys(OBJECTS).map(resource => [resource, of(resource as Mirrored)]))),
@@ -60,25 +60,37 @@ function complaintsOver(message: string): readonly string[] {
     clockTolerance: 0,
     lastDenial: () => -Infinity,
   };
-  const { onCall, onMinute } = checkRepair(context as unknown as CheckContext);
-  const event = {
-    ...metadata('e'),
-    reason: 'NodeRepairBlocked',
-    message,
-    involvedObject: { kind: 'Node', name: 'n1', uid: 'uid-n1' },
-  };
+  const check = checkRepair(context as unknown as CheckContext);
   for (let minute = 0; minute < 60; minute += 1) {
     now = toEpochMs(start + minute * minutes(1));
-    // Whether the API server has recorded it or not.
-    const outcome = { kind: 'failed', error: new Error('busy') };
-    const call = { port: 'kubernetes', method: 'create', args: [{ resource: 'events' }, event], outcome };
-    const run = { by: 'repair', calls: [] };
-    type Heard = Parameters<NonNullable<typeof onCall>>;
-    if (minute % 5 === 0) onCall?.(call as unknown as Heard[0], run as unknown as Heard[1]);
-    onMinute?.();
+    happens(check, minute);
+    check.onMinute?.();
   }
   return found;
 }
+
+/** An Event with this message is recorded every five minutes. */
+const event =
+  (message: string) =>
+  ({ onCall }: Check, minute: number): void => {
+    const involvedObject = { kind: 'Node', name: 'n1', uid: 'uid-n1' };
+    const body = { ...metadata('e'), reason: 'NodeRepairBlocked', message, involvedObject };
+    // Whether the API server has recorded it or not.
+    const outcome = { kind: 'failed', error: new Error('busy') };
+    const call = { port: 'kubernetes', method: 'create', args: [{ resource: 'events' }, body], outcome };
+    const run = { by: 'repair', calls: [] };
+    type Heard = Parameters<NonNullable<typeof onCall>>;
+    if (minute % 5 === 0) onCall?.(call as unknown as Heard[0], run as unknown as Heard[1]);
+  };
+
+/** The audit log says these, one a minute. */
+const audits =
+  (...lines: readonly (readonly [decision: string, reason: string])[]) =>
+  ({ onAudit }: Check, minute: number): void => {
+    const [decision, reason] = lines[minute] ?? [];
+    if (decision === undefined || reason === undefined) return;
+    onAudit?.({ function: 'repair', decision, reason, message: '', kind: 'Node', name: 'n1' });
+  };
 
 describe('a due node that is left alone', () => {
   it.each([
@@ -87,12 +99,19 @@ describe('a due node that is left alone', () => {
     'repairs start again slowly after an outage: 1 in this minute, twice as many from 2024-11-01T16:01:00Z on',
     '3 repairs in NodePool pool did not help: their replacements fail the same way (Ready=False); held until 2024-11-01T18:00:00Z',
   ])('is accounted for by: %s', message => {
-    expect(complaintsOver(message)).toEqual([]);
+    expect(complaintsOver(event(message))).toEqual([]);
   });
 
   it('is not by a reason that the objects contradict', () => {
-    expect(complaintsOver('2 of 3 nodes of NodePool pool are unhealthy, repair stops above 1')).toEqual([
+    const message = '2 of 3 nodes of NodePool pool are unhealthy, repair stops above 1';
+    expect(complaintsOver(event(message))).toEqual([
       expect.stringMatching(/^Node n1 .* could be repaired since .* and is not$/),
     ]);
+  });
+
+  it('is by its ladder, whatever cannot be read afterwards', () => {
+    const exhausted = ['exhausted', 'ActionsExhausted'] as const;
+    expect(complaintsOver(audits(exhausted, ['wait', 'ReadRefused']))).toEqual([]);
+    expect(complaintsOver(audits(exhausted, ['recovered', 'Recovered']))).toHaveLength(1);
   });
 });
