@@ -9,7 +9,8 @@
  * | what is found of its nodes | `judgePool` | `rule/judged-pool.ts` | `explained-node.ts`, `reconcile.ts` |
  * | what that asks to read | `nextRead`, `nodesToConfirm` | `rule/judged-pool.ts`, `rule/confirmation.ts` | `reconcile.ts` |
  * | what guards count | `guardInputsOf` | `rule/guard-inputs.ts` | `explained-node.ts`, `reconcile.ts` |
- * | which pool a node is of | `poolOf` | `rule/pool-members.ts` | `explained-node.ts`, `policy-status/observe.ts`, `wake-ups.ts` |
+ * | since when an instance was ended | `instanceEndTimeOf` | `rule/guard-inputs.ts` | `observe.ts` |
+ * | which pool a node is of | `poolOf` | `rule/pool-members.ts` | `common/settings.ts`, `explained-node.ts`, `policy-status/observe.ts`, `wake-ups.ts` |
  * | which of the listed nodes are of the pool | `nodesWithoutClaim`, `ownsNode` | `rule/pool-members.ts` | `observe.ts` |
  * | what several requests for a pass ask together | `mergeRequests` | `rule/pass-requests.ts` | `pass-queue.ts` |
  * | how many repairs zone and cluster allow | `createConcurrencyLimits` | `rule/concurrency-limits.ts` | `reservations.ts` |

@@ -2,7 +2,7 @@
  * The decision on a node for the command line. It comes from the same rules that a pass applies, without what only the
  * table of Curfew knows.
  */
-import { repairConditionsByPool, repairInForce, type SettingsSources } from './common/settings.ts';
+import { clusterNodesOf, repairInForce, type SettingsSources } from './common/settings.ts';
 import { decide } from './decide.ts';
 import type { DueCondition } from './node/attempt-record.ts';
 import { decideNode, judgeNode } from './node/decide.ts';
@@ -175,7 +175,6 @@ function inItsPool(
 ): Pick<ExplainedNode, 'rank' | 'blockedBy'> {
   const { nodes, claims, pools, activity } = cluster;
   const members = nodes.filter(each => poolOf(each, ownerOf(each, owners)) === pool);
-  const repairConditions = repairConditionsByPool(pools, cluster);
   const launchPause = pool === undefined ? undefined : cluster.launchPauses.get(pool);
   const poolRecord = { ...NEW_POOL, ...(launchPause && { launchPause }) };
   const facts: PoolFacts = {
@@ -200,11 +199,7 @@ function inItsPool(
     basisOf: () => '',
     activity,
     dueFacts: {
-      cluster: {
-        nodes,
-        repairConditionsOf: each => repairConditions(poolOf(each, ownerOf(each, owners))),
-        pools: [...pools.keys()],
-      },
+      cluster: clusterNodesOf(cluster, cluster),
       externalRequests: new Map(),
     },
     existsByUid: new Map(),

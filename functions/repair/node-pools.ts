@@ -1,11 +1,13 @@
-/** Finds the pool of a node that is gone, or that belongs to another pool by now. */
+/** Finds the pool of a node that is gone, or that belongs to another pool by now, also of one whose replacement alone is known. */
 import type { StoredNode } from './record.ts';
 import type { NodeRecord } from './node/record.ts';
 import type { SeenChange } from './node/rule/node-facts.ts';
+import { withShownReplacements } from './node/rule/earlier-replacement.ts';
 import type { PassRequests } from './rule/pass-requests.ts';
 import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
-import { getNode } from '../../shared/cluster/lists.ts';
+import { getNode, listNodes } from '../../shared/cluster/lists.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import type { NodesAndClaims } from '../../shared/cluster/owner.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
@@ -61,6 +63,33 @@ const claimOfNode = (
   claims.find(({ status }) => status?.['nodeName'] === name && status['providerID'] === providerID);
 
 const poolOfClaim = ({ metadata: { labels = {} } }: KubernetesObject): string | undefined => nodePoolOf({ labels });
+
+/** Completes the records by replacements that they do not know. A node that is not of the pool may be in another one. */
+export async function withReplacements(
+  deps: Kubernetes,
+  {
+    pool,
+    view: { claims },
+    nodes,
+    stored,
+    replaced,
+    mayLaunch,
+  }: {
+    readonly pool: string | undefined;
+    readonly view: NodesAndClaims;
+    readonly nodes: readonly NodeView[];
+    readonly stored: ReadonlyMap<string, StoredNode>;
+    readonly replaced: readonly string[];
+    readonly mayLaunch: (node: NodeView) => boolean;
+  },
+): Promise<ReadonlyMap<string, StoredNode>> {
+  const own = new Set(nodes.map(({ uid }) => uid));
+  const isUnknown = (uid: string): boolean =>
+    !own.has(uid) && stored.get(uid)?.value.leftovers?.replacement === undefined;
+  const cluster = replaced.some(isUnknown) ? await listNodes(deps) : [];
+  const inCluster = new Set(cluster.map(({ metadata }) => metadata.uid));
+  return withShownReplacements(stored, claims, { pool, nodes, existsElsewhere: uid => inCluster.has(uid), mayLaunch });
+}
 
 /** The nodes that a NodeClaim of another pool names, among those without a NodeClaim of the pool, by UID. */
 export async function readOtherPools(

@@ -2,13 +2,12 @@
  * Reads all that a pass needs: the record and the settings of the pool, its nodes with their records, and what only due
  * nodes need. All reads are live. What is found of the nodes says what to read next (`rule/judged-pool.ts`).
  */
-import { repairConditionsByPool, repairConditionsUnder } from './common/settings.ts';
+import { clusterNodesOf, repairConditionsUnder } from './common/settings.ts';
 import type { DecisionOrigin, PassDeps } from './context.ts';
-import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools } from './node-pools.ts';
+import { type MissingNodes, type NodeElsewhere, readMissing, readOtherPools, withReplacements } from './node-pools.ts';
 import type { Replacement } from './node/attempt-record.ts';
 import { withAnswers } from './inquiry.ts';
 import type { NodeRecord } from './node/record.ts';
-import { withShownReplacements } from './node/rule/earlier-replacement.ts';
 import { readableSettings } from './node/rule/incident.ts';
 import { externalRequestsFor } from './node/rule/other-work.ts';
 import { type MovedAttempts, moveOldAttempts } from './old-attempts.ts';
@@ -17,14 +16,14 @@ import { basisFor, loadPoolSettings, type PoolSettings } from './pool-settings.t
 import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, type StoredNode } from './record.ts';
 import { type OpenReservations, openReservations } from './reservations.ts';
 import type { NodeToConfirm } from './rule/confirmation.ts';
+import { instanceEndTimeOf } from './rule/guard-inputs.ts';
 import type { NextRead } from './rule/judged-pool.ts';
 import type { PassRequests } from './rule/pass-requests.ts';
 import type { ClusterNodes, DueFacts, PoolFacts } from './rule/pool-facts.ts';
 import { nodesWithoutClaim, ownsNode } from './rule/pool-members.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNodeClaimView, getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
-import { claimsOfNode, type NodesAndClaims } from '../../shared/cluster/owner.ts';
+import { claimsOfNode, loadCluster, type NodesAndClaims } from '../../shared/cluster/owner.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
@@ -133,7 +132,7 @@ export async function readMore(deps: PassDeps, observed: ObservedPool, next: Nex
   switch (next.kind) {
     case 'dueFacts': {
       const [cluster, requests] = await inParallel([
-        next.countsCluster ? loadClusterNodes(deps, observed.poolSettings) : undefined,
+        next.countsCluster ? loadClusterNodes(deps, observed.pool, observed.poolSettings) : undefined,
         loadExternalRequests(deps, observed.nodes, observed.now),
       ]);
       return { ...observed, dueFacts: { cluster, ...requests } };
@@ -204,33 +203,6 @@ async function readNodes(
     records.set(uid, { value: { ...loaded.value, name: names.get(uid) ?? subject.name }, needsRewrite });
   });
   return isNewer ? 'newer' : records;
-}
-
-/** Completes the records by replacements that they do not know. A node that is not of the pool may be in another one. */
-async function withReplacements(
-  deps: Kubernetes,
-  {
-    pool,
-    view: { claims },
-    nodes,
-    stored,
-    replaced,
-    mayLaunch,
-  }: {
-    readonly pool: string | undefined;
-    readonly view: NodesAndClaims;
-    readonly nodes: readonly NodeView[];
-    readonly stored: ReadonlyMap<string, StoredNode>;
-    readonly replaced: readonly string[];
-    readonly mayLaunch: (node: NodeView) => boolean;
-  },
-): Promise<ReadonlyMap<string, StoredNode>> {
-  const own = new Set(nodes.map(({ uid }) => uid));
-  const isUnknown = (uid: string): boolean =>
-    !own.has(uid) && stored.get(uid)?.value.leftovers?.replacement === undefined;
-  const cluster = replaced.some(isUnknown) ? await listNodes(deps) : [];
-  const inCluster = new Set(cluster.map(({ metadata }) => metadata.uid));
-  return withShownReplacements(stored, claims, { pool, nodes, existsElsewhere: uid => inCluster.has(uid), mayLaunch });
 }
 
 /** Completes the records of nodes by attempts that the pool's record still has, and by answers about attempts under way. */
@@ -313,16 +285,41 @@ async function readClaimsElsewhere(
   return { nodes, claims };
 }
 
-/** All nodes of the cluster, each to be judged by the repair conditions of its own pool. */
-async function loadClusterNodes(deps: Kubernetes, { policies, config }: PoolSettings): Promise<ClusterNodes> {
-  const [nodeObjects, poolList] = await inParallel([listNodes(deps), deps.kubernetes.list(RESOURCES.NodePool)]);
-  const pools = new Map(objectsOf(poolList, { ifNotServed: 'empty' }).map(pool => [pool.metadata.name, pool]));
-  const repairConditions = repairConditionsByPool(pools, { policies, providerPolicies: config.providerPolicies });
-  return {
-    nodes: nodeObjects.map(readNode),
-    pools: [...pools.keys()],
-    repairConditionsOf: node => repairConditions(nodePoolOf(node)),
-  };
+/**
+ * Reads all that is counted. Limits count Nodes alone; guards, which the nodes without a NodePool always have, ask more.
+ * @param pool the pool of the pass, which reads the records of its own nodes itself
+ */
+async function loadClusterNodes(
+  deps: PassDeps,
+  pool: string | undefined,
+  { repair, policies, config: { providerPolicies } }: PoolSettings,
+): Promise<ClusterNodes> {
+  const { freeze, zoneOutage } = readableSettings(repair) ?? {};
+  const isGuarded = pool === undefined || freeze !== undefined || zoneOutage !== undefined;
+  const [cluster, poolList, instanceEnds] = await inParallel([
+    isGuarded ? loadCluster(deps) : listNodes(deps).then(nodes => ({ nodes: nodes.map(readNode), claims: undefined })),
+    deps.kubernetes.list(RESOURCES.NodePool),
+    isGuarded && pool !== undefined ? loadInstanceEnds(deps) : undefined,
+  ]);
+  const pools = new Map(objectsOf(poolList, { ifNotServed: 'empty' }).map(each => [each.metadata.name, each]));
+  return clusterNodesOf({ ...cluster, pools }, { policies, providerPolicies }, instanceEnds);
+}
+
+/**
+ * Nodes without a NodePool whose instances a repair had ended, by UID. Only records tell: nothing of that stands on a Node. What a
+ * newer version keeps is not known, and counts as not ended.
+ */
+async function loadInstanceEnds(deps: PassDeps): Promise<ReadonlyMap<string, EpochMs>> {
+  const pool = await openRecord(deps, POOL_CODEC, poolRecordId(undefined)).load();
+  const { inFlight, followed } = pool.kind === 'known' ? pool.value : { inFlight: {}, followed: [] };
+  const ends = new Map<string, EpochMs>();
+  await fewAtATime([...Object.keys(inFlight), ...followed], async uid => {
+    const loaded = await openRecord(deps, NODE_CODEC, nodeRecordId(uid)).load();
+    if (loaded.kind !== 'known') return;
+    const time = instanceEndTimeOf(loaded.value.attempt);
+    if (time !== undefined) ends.set(uid, time);
+  });
+  return ends;
 }
 
 /**

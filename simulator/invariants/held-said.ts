@@ -7,6 +7,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { createConditionHistory } from './condition-history.ts';
 import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
+import { createInstanceEndings } from './instance-endings.ts';
 import { actOf } from './ladder-acts.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { dig, nameOf, textOf } from './reading.ts';
@@ -23,6 +24,7 @@ const HOLDS: readonly string[] = [EVENT_REASONS.nodeRepairBlocked, EVENT_REASONS
 export const checkHeldSaid: MakeCheck = context => {
   const { mirror, now, quietSince, violate } = context;
   const history = createConditionHistory(context);
+  const endings = createInstanceEndings(context);
   const unhealthy = new Map<string, KubernetesObject>();
   const everReadable = new Set<string>();
   /** UIDs of nodes that repair has acted on: what holds the rest of it is told otherwise. */
@@ -45,7 +47,10 @@ export const checkHeldSaid: MakeCheck = context => {
     onCall(call, run) {
       if (run.by !== 'repair') return;
       const act = actOf(call, mirror);
-      if (act !== undefined) acted.add(act.node.metadata.uid);
+      if (act !== undefined) {
+        acted.add(act.node.metadata.uid);
+        endings.note(act, call);
+      }
       // One that gets lost is not said again before its hour is over.
       if (isKubernetes(call, 'create') && targetOf(call).resource === 'events') note(call.args[1]);
     },
@@ -60,6 +65,7 @@ export const checkHeldSaid: MakeCheck = context => {
         ...factsOf(context, everReadable, history),
         repaired: new Map<string, never>(),
         ended: new Set<string>(),
+        endings,
         wasActedOn: ({ metadata }: KubernetesObject) => acted.has(metadata.uid),
       };
       for (const [uid, node] of waiting) {

@@ -54,6 +54,8 @@ export interface CensusFacts {
   readonly poolName: string | undefined;
   /** The nodes of that pool; of the cluster without one. */
   readonly neighbours: readonly KubernetesObject[];
+  /** Since when the instance of a node without a NodeClaim is being ended by repair; undefined: it is not, for certain. */
+  readonly endedSince: (node: KubernetesObject) => number | undefined;
   /** Who cannot be told: counted as well, and as there. */
   readonly isUncertain?: (node: KubernetesObject) => boolean;
   /** Adds those that came back in so many milliseconds, as far as it is certain that they did. */
@@ -66,7 +68,7 @@ export interface CensusFacts {
 }
 
 export function censusOf(facts: CensusFacts): Census {
-  const { mirror, now, node, poolName, neighbours, settling, isUncertain = () => false } = facts;
+  const { mirror, now, node, poolName, neighbours, settling, endedSince, isUncertain = () => false } = facts;
   const repairConditionsFor = repairConditionsByPool(mirror);
   const hasClaim = claimedIn(mirror, poolName);
   const nodes = [...mirror.all('nodes').values()];
@@ -97,20 +99,21 @@ export function censusOf(facts: CensusFacts): Census {
     }
     return { unhealthy, total };
   };
-  const isLongGone = ({ metadata }: KubernetesObject): boolean =>
-    now - (instantOf(metadata.deletionTimestamp) ?? Infinity) >= LONG_GONE;
-  const isNoSign = (other: KubernetesObject): boolean => isStopped(other) || isLongGone(other);
-  const isLeftOver = (other: KubernetesObject): boolean =>
-    claimOf(other, mirror)?.metadata.deletionTimestamp !== undefined ||
-    (poolNameOf(other) !== undefined &&
-      unhealthyConditionsOf(other, repairConditionsFor(other)).length > 0 &&
-      !hasClaim(other));
-  // Who counts the whole cluster for nodes without a pool knows no NodeClaims of pools.
-  const isKnownByNode = (other: KubernetesObject): boolean => poolName === undefined && poolNameOf(other) !== undefined;
+  const goingSince = (other: KubernetesObject): number =>
+    Math.min(
+      ...[other, claimOf(other, mirror)].map(each => instantOf(each?.metadata.deletionTimestamp) ?? Infinity),
+      endedSince(other) ?? Infinity,
+    );
+  const isNoSign = (other: KubernetesObject): boolean => isStopped(other) || now - goingSince(other) >= LONG_GONE;
+  // Of a Node that says its pool alone nobody knows whether it had a NodeClaim: it counts while it is well.
+  const isKarpenters = (other: KubernetesObject): boolean =>
+    isOfClaim(other) ||
+    (poolNameOf(other) !== undefined && unhealthyConditionsOf(other, repairConditionsFor(other)).length > 0);
   const isOutside = (other: KubernetesObject): boolean =>
     isStopped(other) ||
-    (isKnownByNode(other) ? isVetoedBy(other, now) : isVetoed(other, mirror, now) || isLeftOver(other)) ||
-    other.metadata.deletionTimestamp !== undefined ||
+    isVetoed(other, mirror, now) ||
+    (isKarpenters(other) && !hasClaim(other)) ||
+    goingSince(other) < Infinity ||
     isReservedIn(dig(other, 'spec', 'taints'));
   const zone = labelOf(node, ZONE_LABEL);
   const there = zone === undefined ? [] : nodes.filter(other => labelOf(other, ZONE_LABEL) === zone);
@@ -144,6 +147,10 @@ function repairConditionsByPool(mirror: Mirror): (node: KubernetesObject) => rea
     return repairConditions;
   };
 }
+
+/** Whether a NodeClaim owns the Node, be it there or not. */
+export const isOfClaim = ({ metadata: { ownerReferences = [] } }: KubernetesObject): boolean =>
+  ownerReferences.some(({ kind }) => kind === 'NodeClaim');
 
 /** Whether a NodeClaim of the pool stands for the node; of any without one. */
 function claimedIn(mirror: Mirror, poolName: string | undefined): (node: KubernetesObject) => boolean {

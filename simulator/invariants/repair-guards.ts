@@ -5,6 +5,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { createConditionHistory } from './condition-history.ts';
 import type { CheckContext, MakeCheck, Run } from './invariant.ts';
+import { createInstanceEndings } from './instance-endings.ts';
 import { actOf, type ActSeen } from './ladder-acts.ts';
 import { claimOf } from './node-pool.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
@@ -25,6 +26,7 @@ export const checkRepairGuards: MakeCheck = context => {
   const history = createConditionHistory(context);
   /** The last act on each node, by UID. */
   const acted = new Map<string, { readonly kind: string; readonly time: number }>();
+  const endings = createInstanceEndings(context);
   /** When Curfew said first of a node that is unhealthy that others settle, by name. */
   const settling = new Map<string, number>();
   const began = now();
@@ -61,6 +63,7 @@ export const checkRepairGuards: MakeCheck = context => {
       if (act === undefined) return;
       const why = isCarriedOn(act, run) || isNew(settled, run) ? undefined : complaint(act.node, run);
       acted.set(act.node.metadata.uid, { kind: act.kind, time: now() });
+      endings.note(act, call);
       if (why !== undefined) violate('I3', `repair begins ${act.kind} of ${nameOf(act.node)}: ${why}`);
     },
     onMinute() {
@@ -84,8 +87,10 @@ export const checkRepairGuards: MakeCheck = context => {
       return claim !== undefined && (claim.metadata.deletionTimestamp !== undefined || !isNamed);
     };
     const isUncertain = (other: KubernetesObject): boolean =>
-      other.metadata.uid !== node.metadata.uid && (isNew(history.changed(other.metadata.uid), run) || isUnclear(other));
-    const facts = { now: now(), mirror, node, poolName, neighbours, isUncertain };
+      other.metadata.uid !== node.metadata.uid &&
+      (isNew(history.changed(other.metadata.uid), run) || isUnclear(other) || endings.isUnclear(other));
+    const endedSince = (other: KubernetesObject): number | undefined => endings.endedSince(other);
+    const facts = { now: now(), mirror, node, poolName, neighbours, isUncertain, endedSince };
     const held = heldBy(block, censusOf(facts));
     if (held !== undefined) return held;
     const since = settling.get(node.metadata.name);

@@ -1,11 +1,12 @@
 /** Since when a node could be repaired (I5), by the cluster as it is. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext, PortCall } from './invariant.ts';
+import type { InstanceEndings } from './instance-endings.ts';
 import { configurationIn } from './mirror.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { ConditionHistory } from './condition-history.ts';
 import { isSurelyDoubted } from './confirmed.ts';
-import { censusOf, heldBy, isOthersWork, isStopped } from './repair-census.ts';
+import { censusOf, heldBy, isOfClaim, isOthersWork, isStopped } from './repair-census.ts';
 import { profileOf, type RepairCondition } from './repair-conditions.ts';
 import {
   annotationOf,
@@ -38,6 +39,7 @@ interface JudgedFacts {
   readonly pools: ReadonlyMap<string, KubernetesObject>;
   /** What was done to end a node, by its UID. */
   readonly repaired: ReadonlyMap<string, Pick<Ending, 'call' | 'claimUid'>>;
+  readonly endings: Pick<InstanceEndings, 'endedSince'>;
   /** UIDs of NodeClaims that repair has deleted. */
   readonly ended: ReadonlySet<string>;
   readonly mirror: CheckContext['mirror'];
@@ -66,14 +68,13 @@ export interface Ending {
 }
 
 /** Karpenter has nothing to do with it. */
-const isUnmanaged = (node: KubernetesObject): boolean =>
-  poolNameOf(node) === undefined && !(node.metadata.ownerReferences ?? []).some(({ kind }) => kind === 'NodeClaim');
+const isUnmanaged = (node: KubernetesObject): boolean => poolNameOf(node) === undefined && !isOfClaim(node);
 
 export function factsOf(
   context: CheckContext,
   everReadable: ReadonlySet<string>,
   history: ConditionHistory,
-): Omit<ClusterFacts, 'busy' | 'repaired' | 'ended' | 'past' | 'wasActedOn'> {
+): Omit<ClusterFacts, 'busy' | 'repaired' | 'endings' | 'ended' | 'past' | 'wasActedOn'> {
   const { mirror, instanceState } = context;
   const nodes = [...mirror.all('nodes').values()];
   const config = configurationIn(mirror);
@@ -121,8 +122,9 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettle
   const neighbours = ownership.neighboursIn(poolName);
   const sinceOf = (...of: Parameters<ConditionHistory['startOf']>): number | undefined =>
     history.startOf(...of)?.latest;
+  const endedSince = (other: KubernetesObject): number | undefined => facts.endings.endedSince(other);
   const heldByCounts = (block: unknown): string | undefined => {
-    const counted = { now, mirror, node, poolName, neighbours };
+    const counted = { now, mirror, node, poolName, neighbours, endedSince };
     return (
       heldBy(block, censusOf(counted)) ?? (isSettled ? undefined : heldBy(block, censusOf({ ...counted, settling })))
     );

@@ -8,6 +8,7 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
+import { createInstanceEndings } from './instance-endings.ts';
 import { createConditionHistory, type ConditionHistory } from './condition-history.ts';
 import { mayBeDoubted } from './confirmed.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
@@ -83,6 +84,7 @@ export const checkRepair: MakeCheck = context => {
   const history = createConditionHistory(context);
   /** Nodes whose NodeClaims this function set out to delete, or whose instances to end, and that are still there, by UID. */
   const repaired = new Map<string, Ending>();
+  const endings = createInstanceEndings(context);
   /** Of all lists so far: a termination keeps the time that it began with. */
   const terminationTimes = new Set([STUCK_AFTER]);
   /** UIDs of NodeClaims that it deleted. */
@@ -164,6 +166,7 @@ export const checkRepair: MakeCheck = context => {
       climbers.onCall(call, run);
       if (isTerminating) remember(call);
       else if (act?.kind === 'Terminate') {
+        endings.note(act, call);
         repaired.set(act.node.metadata.uid, { ...endingOf(act.node), pool: poolNameOf(act.node), claimUid: '', call });
       }
     },
@@ -194,7 +197,7 @@ export const checkRepair: MakeCheck = context => {
       );
       const wasActedOn = ({ metadata }: KubernetesObject): boolean =>
         repaired.has(metadata.uid) || climbers.has(metadata.uid);
-      const facts = { ...factsOf(context, everReadable, history), busy, repaired, ended, past, wasActedOn };
+      const facts = { ...factsOf(context, everReadable, history), busy, repaired, endings, ended, past, wasActedOn };
       for (const [uid, node] of unhealthy) {
         const hold = held.get(node.metadata.name);
         // A hold whose Event is recorded again and again is a wait that can be seen (I6), and another check's business.

@@ -13,6 +13,7 @@ import type { RepairInForce } from '../../functions/repair/node/rule/settings-in
 import { NEW_POOL, type PoolRecord } from '../../functions/repair/pool-record.ts';
 import type { ConcurrencyLimits } from '../../functions/repair/rule/concurrency-limits.ts';
 import { guardInputsOf } from '../../functions/repair/rule/guard-inputs.ts';
+import type { ClusterNodes } from '../../functions/repair/rule/pool-facts.ts';
 import type { PoolDecision } from '../../functions/repair/rule/pool-decision.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
@@ -124,8 +125,10 @@ export interface PoolWorld {
   /** What is remembered of Nodes that are gone, by UID. */
   readonly gone?: Readonly<Record<string, NodeRecord>>;
   readonly poolRecord: PoolRecord;
-  /** All nodes of the cluster; absent: those of the pool. */
+  /** All nodes of the cluster; absent: those of the pool. Each of another pool has its NodeClaim. */
   readonly cluster?: readonly NodeView[];
+  /** What is known of the cluster beside its nodes, where it is something else. */
+  readonly known?: Partial<Omit<ClusterNodes, 'nodes'>>;
   readonly concurrencyLimits?: (own: ReadonlySet<string>) => ConcurrencyLimits;
   /** What EC2 says of nodes, by UID. */
   readonly answers?: ReadonlyMap<string, string>;
@@ -208,8 +211,12 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const findings = [...presentNodes, ...gone];
   const cluster = settings && {
     nodes: world.cluster ?? nodes,
+    claims: overrides.claims ?? [...new Set([...nodes, ...(world.cluster ?? [])])].map(node => claimOf(node)),
     repairConditionsOf: () => repairConditionsOf(settings),
     pools: [],
+    vetoOfPool: () => undefined,
+    instanceEnds: new Map(),
+    ...world.known,
   };
   const { nodePool, decide: rule = decide } = world;
   const facts = {

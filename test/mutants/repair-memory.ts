@@ -160,9 +160,9 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mistake: 'waits for nodes that were made a moment ago',
     breaks: ['I5'],
     scenario: 'repair-settling.yaml#repair-settling-without-new-nodes',
-    mutation: guardsSeeing(({ poolNodes, nodes, ...guardInputs }) => ({
+    mutation: guardsSeeing(({ thresholdNodes, nodes, ...guardInputs }) => ({
       ...guardInputs,
-      poolNodes: poolNodes.map(node => ({ ...node, creationTime: undefined })),
+      thresholdNodes: thresholdNodes.map(node => ({ ...node, creationTime: undefined })),
       nodes: nodes?.map(node => ({ ...node, creationTime: undefined })),
     })),
   },
@@ -182,9 +182,9 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     mistake: 'counts nodes in the threshold that nobody may repair',
     breaks: ['I5'],
     scenario: 'repair-threshold-who-counts.yaml#repair-threshold-without-vetoed-ill',
-    mutation: guardsSeeing(({ poolNodes, ...guardInputs }) => ({
+    mutation: guardsSeeing(({ thresholdNodes, ...guardInputs }) => ({
       ...guardInputs,
-      poolNodes: poolNodes.map(node => ({ ...node, annotations: {} })),
+      thresholdNodes: thresholdNodes.map(node => ({ ...node, annotations: {} })),
     })),
   },
   {
@@ -193,7 +193,10 @@ export const REPAIR_MEMORY_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     seed: 143,
     scenario: 'repair-threshold-who-counts.yaml#repair-threshold-without-left-over',
-    mutation: guardsSeeing(guardInputs => ({ ...guardInputs, isUnmanaged: true })),
+    mutation: guardsSeeing(guardInputs => ({
+      ...guardInputs,
+      knownOf: node => ({ ...guardInputs.knownOf(node), isLeftOver: false }),
+    })),
   },
   {
     name: 'outage-counts-the-stopped',

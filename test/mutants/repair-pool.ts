@@ -10,8 +10,8 @@ const POOL = 'karpenter.sh/nodepool';
 /** The threshold with another count in its place. */
 const withThreshold = (count: (settings: RepairSettings, nodes: number) => number): Mutation =>
   guardsSeeing(guardInputs => {
-    const { settings, poolNodes } = guardInputs;
-    return { ...guardInputs, settings: { ...settings, maxUnhealthy: { count: count(settings, poolNodes.length) } } };
+    const { settings, thresholdNodes: nodes } = guardInputs;
+    return { ...guardInputs, settings: { ...settings, maxUnhealthy: { count: count(settings, nodes.length) } } };
   });
 
 export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
@@ -105,7 +105,13 @@ export const REPAIR_POOL_MUTANTS: readonly Mutant[] = [
     mistake: 'takes an unhealthy node for left over, of which it is not certain whose NodeClaim it is',
     breaks: ['I3'],
     scenario: 'repair-knows-whose-node-claim-it-is.yaml#repair-counts-who-is-not-told-apart',
-    mutation: guardsSeeing(seen => ({ ...seen, isUnclaimed: node => seen.claimOf(node) === undefined })),
+    mutation: guardsSeeing(seen => ({
+      ...seen,
+      knownOf(node) {
+        const known = seen.knownOf(node);
+        return { ...known, isLeftOver: known.claim === undefined };
+      },
+    })),
   },
   {
     name: 'repair-node-claim-without-pool',

@@ -9,12 +9,16 @@ import type {
   StatedLimits,
 } from '../node/rule/settings-in-force.ts';
 import { readableSettings } from '../node/rule/incident.ts';
+import type { VetoSource } from '../node/rule/vetoes.ts';
+import type { ClusterNodes } from '../rule/pool-facts.ts';
+import { poolOf } from '../rule/pool-members.ts';
 import type { BlockGroup } from '../../../shared/cluster/kept-policies.ts';
 import type { Mode } from '../../../shared/contract/policy-schema.ts';
 import { parseRepairLimits } from '../../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
 import { kindAndName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { nearestName } from '../../../shared/domain/nearest-name.ts';
+import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { DO_NOT_REPAIR_ANNOTATION } from '../../../shared/domain/node.ts';
 import { type ProviderPolicies, repairConditionsOfProvider } from '../../../shared/domain/provider-policies.ts';
 import {
@@ -38,10 +42,16 @@ export function repairInForce(
   pool: KubernetesObject | undefined,
   { policies, gateOpen, providerPolicies }: SettingsSources,
 ): RepairInForce {
-  const value = pool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
-  const poolVeto = pool && { kind: 'NodePool' as const, name: pool.metadata.name, uid: pool.metadata.uid, value };
-  return { ...repairBlockInForce(pool, policies, providerPolicies), gateOpen, poolVeto };
+  return { ...repairBlockInForce(pool, policies, providerPolicies), gateOpen, poolVeto: pool && vetoOfPool(pool) };
 }
+
+/** The veto that a NodePool may carry against the repair of its nodes. */
+const vetoOfPool = ({ metadata: { name, uid, annotations } }: KubernetesObject): VetoSource => ({
+  kind: 'NodePool',
+  name,
+  uid,
+  value: annotations?.[DO_NOT_REPAIR_ANNOTATION],
+});
 
 /** The repair conditions by which a node is unhealthy: the provider's if nothing is set. */
 export function repairConditionsUnder(repair: Pick<RepairBlockInForce, 'settings'>): readonly RepairCondition[] {
@@ -50,7 +60,7 @@ export function repairConditionsUnder(repair: Pick<RepairBlockInForce, 'settings
 }
 
 /** The repair conditions by which the nodes of each pool are unhealthy, by name of the pool. */
-export function repairConditionsByPool(
+function repairConditionsByPool(
   pools: ReadonlyMap<string, KubernetesObject>,
   { policies, providerPolicies }: Omit<SettingsSources, 'gateOpen'>,
 ): (name: string | undefined) => readonly RepairCondition[] {
@@ -61,6 +71,31 @@ export function repairConditionsByPool(
       conditionsByPool.get(name) ?? repairConditionsUnder(repairBlockInForce(pool, policies, providerPolicies));
     conditionsByPool.set(name, conditions);
     return conditions;
+  };
+}
+
+/** Says by what the nodes of a cluster count. The NodeClaim of a node says in which pool it is. */
+export function clusterNodesOf(
+  {
+    nodes,
+    claims,
+    pools,
+  }: Pick<ClusterNodes, 'nodes' | 'claims'> & { readonly pools: ReadonlyMap<string, KubernetesObject> },
+  sources: Omit<SettingsSources, 'gateOpen'>,
+  instanceEnds: ClusterNodes['instanceEnds'] = new Map(),
+): ClusterNodes {
+  const owners = indexOwners(nodes, claims ?? []);
+  const repairConditions = repairConditionsByPool(pools, sources);
+  return {
+    nodes,
+    claims,
+    pools: [...pools.keys()],
+    repairConditionsOf: node => repairConditions(poolOf(node, ownerOf(node, owners))),
+    vetoOfPool(name) {
+      const pool = name === undefined ? undefined : pools.get(name);
+      return pool && vetoOfPool(pool);
+    },
+    instanceEnds,
   };
 }
 

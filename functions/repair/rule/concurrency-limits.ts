@@ -133,12 +133,12 @@ const MAX_IN_FLIGHT = 5_000;
  * slot, and takes no second one. A custom resource disrupts nothing.
  */
 export function createSlots(
-  { settings, area, poolNodes, budget, now }: GuardInputs,
+  { settings, area, thresholdNodes, budget, now }: GuardInputs,
   inFlight: ReadonlySet<string>,
   concurrencyLimits: ConcurrencyLimits | undefined,
 ) {
   const maxConcurrent =
-    settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
+    settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, thresholdNodes.length);
   const limit = Math.min(maxConcurrent ?? MAX_IN_FLIGHT, MAX_IN_FLIGHT);
   const disrupted = new Set(budget?.disrupted);
   const needsSlot = ({ node }: DueFinding): boolean => !inFlight.has(node.uid);

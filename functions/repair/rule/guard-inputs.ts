@@ -1,28 +1,39 @@
-/** The facts that guards and budgets count, out of what a pass has read. Pure. */
+/**
+ * The facts that guards and budgets count, out of what a pass has read, and which nodes count in threshold, zone and freeze: each
+ * of these counts asks here, be it of the pool or of the cluster. Pure.
+ */
 import { type DisruptionBudget, disruptionBudgetOf } from './disruption-budget.ts';
 import type { JudgedPool } from './judged-pool.ts';
 import type { PoolFacts } from './pool-facts.ts';
+import { poolOf } from './pool-members.ts';
+import type { Attempt } from '../node/attempt-record.ts';
 import { begunTime, nodesInFlight } from '../node/rule/finding.ts';
 import { isMended, readableSettings } from '../node/rule/incident.ts';
+import { isStopped } from '../node/rule/other-work.ts';
 import { isJustRebooted } from '../node/rule/reboot-marks.ts';
+import { type VetoSource, vetoOf } from '../node/rule/vetoes.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
-import type { NodeView } from '../../../shared/domain/node.ts';
-import { type RepairCondition, repairConditionsOf, type RepairSettings } from '../../../shared/domain/repair-policy.ts';
-import type { EpochMs } from '../../../shared/domain/time.ts';
+import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
+import {
+  matchRepairConditions,
+  type RepairCondition,
+  repairConditionsOf,
+  type RepairSettings,
+} from '../../../shared/domain/repair-policy.ts';
+import { addDuration, earliest, type EpochMs, hours, isDue } from '../../../shared/domain/time.ts';
 
 export interface GuardInputs {
   readonly now: EpochMs;
   readonly settings: RepairSettings;
   /** The area in messages: `NodePool default`, or `the cluster`. */
   readonly area: string;
-  /** The nodes that the threshold may count. */
+  /** The nodes of the pool. */
   readonly poolNodes: readonly NodeView[];
-  readonly claimOf: (node: NodeView) => NodeClaimView | undefined;
-  /** Whether the node has no NodeClaim. False also if several may be its NodeClaim. */
-  readonly isUnclaimed: (node: NodeView) => boolean;
-  /** Whether the pool is that of nodes without a NodePool. A node without a NodeClaim is not left over there. */
-  readonly isUnmanaged: boolean;
+  /** The nodes that the threshold may count: those of the pool, of the cluster without a NodePool. */
+  readonly thresholdNodes: readonly NodeView[];
+  /** Finds out what is known of a node beside its Node, by which it counts. */
+  readonly knownOf: (node: NodeView) => KnownNode;
   /** All nodes of the cluster; undefined: neither freeze nor zone are in force, or nothing is due. */
   readonly nodes: readonly NodeView[] | undefined;
   /** The repair conditions by which a node of any pool is unhealthy. */
@@ -49,6 +60,7 @@ export function guardInputsOf(
   if (settings === undefined) return undefined;
   const cluster = dueFacts?.cluster;
   const index = indexOwners(ownNodes, [...claims.values()]);
+  const clusterIndex = cluster?.claims && indexOwners(cluster.nodes, cluster.claims);
   const repairConditions = repairConditionsOf(settings);
   const ownUids = new Set(ownNodes.map(({ uid }) => uid));
   const mended = new Set(findings.flatMap(({ record, node }) => (record && isMended(record) ? node.uid : [])));
@@ -61,6 +73,26 @@ export function guardInputsOf(
     const owner = ownerOf(node, index);
     return owner.kind === 'claim' ? owner.claim : undefined;
   };
+  const conditionsFor = (node: NodeView): readonly RepairCondition[] =>
+    ownUids.has(node.uid) || cluster === undefined ? repairConditions : cluster.repairConditionsOf(node);
+  const isUnhealthy = (node: NodeView): boolean => matchRepairConditions(node, conditionsFor(node)).length > 0;
+  const ended = new Map(findings.map(({ node, record }) => [node.uid, instanceEndTimeOf(record?.attempt)]));
+  const knownOf = (node: NodeView): KnownNode => {
+    // Without a NodePool the whole cluster is counted, whose NodeClaims then are known.
+    const isOwn = pool !== undefined && ownUids.has(node.uid);
+    const owner = ownerOf(node, clusterIndex ?? index);
+    // The pass of a pool knows its own NodeClaims, whether or not it has read those of the cluster.
+    const isUnclaimed = (isOwn ? ownerOf(node, index) : owner).kind === 'none';
+    // Of a Node that says its pool alone nobody knows whether it had a NodeClaim: it counts while it is well.
+    const isLeftOver = (): boolean =>
+      node.ownerClaim !== undefined || (poolOf(node, owner) !== undefined && isUnhealthy(node));
+    return {
+      claim: owner.kind === 'claim' ? owner.claim : undefined,
+      isLeftOver: isUnclaimed && isLeftOver(),
+      instanceEndTime: ended.get(node.uid) ?? cluster?.instanceEnds.get(node.uid),
+      poolVeto: isOwn ? undefined : cluster?.vetoOfPool(poolOf(node, owner)),
+    };
+  };
   const budgetChoice = settings.disruptionBudgets;
   // Most NodePools state no budgets.
   const hasBudget = budgetChoice !== 'Explicit' || poolSettings.nodePool?.spec?.['disruption'] !== undefined;
@@ -68,9 +100,9 @@ export function guardInputsOf(
     now,
     settings,
     area: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
-    poolNodes: pool === undefined ? (cluster?.nodes ?? ownNodes) : ownNodes,
-    claimOf,
-    isUnclaimed: node => ownerOf(node, index).kind === 'none',
+    poolNodes: ownNodes,
+    thresholdNodes: pool === undefined ? (cluster?.nodes ?? ownNodes) : ownNodes,
+    knownOf,
     budget: hasBudget
       ? disruptionBudgetOf({
           pool: poolSettings.nodePool,
@@ -83,11 +115,48 @@ export function guardInputsOf(
           now,
         })
       : undefined,
-    isUnmanaged: pool === undefined,
     requestsFault: dueFacts?.requestsFault,
     nodes: cluster?.nodes,
-    repairConditionsOf: node =>
-      ownUids.has(node.uid) || cluster === undefined ? repairConditions : cluster.repairConditionsOf(node),
+    repairConditionsOf: conditionsFor,
     isActedUpon: node => isInFlight(node) || mended.has(node.uid) || isJustRebooted(node, now),
   };
+}
+
+/** Facts about a node that its Node does not show. */
+export interface KnownNode {
+  /** Its NodeClaim; undefined: it has none, or it is not certain which. */
+  readonly claim: NodeClaimView | undefined;
+  /** Whether its NodeClaim is gone, as far as anybody can tell. */
+  readonly isLeftOver: boolean;
+  /** Time at which a repair had the Auto Scaling group end its instance; undefined: none did. */
+  readonly instanceEndTime: EpochMs | undefined;
+  /** The veto on its NodePool; undefined: its pool has no NodePool, or is that of the pass, whose veto holds the whole pool. */
+  readonly poolVeto: VetoSource | undefined;
+}
+
+/** Time at which the attempt had the instance of a node without a NodeClaim ended; undefined: it did not. */
+export const instanceEndTimeOf = (attempt: Attempt | undefined): EpochMs | undefined =>
+  attempt?.action === 'Terminate' && attempt.claim === undefined && attempt.phase === 'accepted'
+    ? attempt.time
+    : undefined;
+
+/** A node that is going counts in zone and cluster for this long. */
+const GOING_COUNTS_FOR = hours(1);
+
+/** Time since which a node is going: it or its NodeClaim is being deleted, or its instance was ended. undefined: it stays. */
+const goingSince = ({ deletionTime }: NodeView, { claim, instanceEndTime }: KnownNode): EpochMs | undefined =>
+  [deletionTime, claim?.deletionTime, instanceEndTime].reduce((first, time) => earliest(first, time), undefined);
+
+/** Whether repair may touch the node: it is not vetoed, stopped, left over, going or reserved as a replacement. */
+export const countsInThreshold = (node: NodeView, known: KnownNode, now: EpochMs): boolean =>
+  !isReserved(node) &&
+  !isStopped(node) &&
+  !known.isLeftOver &&
+  goingSince(node, known) === undefined &&
+  vetoOf(node, known.claim, known.poolVeto, now) === undefined;
+
+/** Whether the node may be a sign of an outage of its zone or of the cluster: it is not stopped, nor going for long. */
+export function countsInOutage(node: NodeView, known: KnownNode, now: EpochMs): boolean {
+  const since = goingSince(node, known);
+  return !isStopped(node) && (since === undefined || !isDue(now, addDuration(since, GOING_COUNTS_FOR)));
 }

@@ -3,13 +3,11 @@
  * more with nodes that recovered minutes ago, so that an outage which ends node by node still blocks. Pure.
  */
 import type { DueFinding } from '../node/rule/finding.ts';
-import type { GuardInputs } from './guard-inputs.ts';
+import { countsInOutage, countsInThreshold, type GuardInputs } from './guard-inputs.ts';
 import { notBlockedByRecovering } from '../node/rule/incident.ts';
-import { isStopped } from '../node/rule/other-work.ts';
-import { vetoOf } from '../node/rule/vetoes.ts';
 import { BLOCKED_CHECK, type Blocker, type GuardBlocker } from '../node/rule/verdict.ts';
 import type { Incident } from '../node/record.ts';
-import { isReserved, type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
+import { type NodeView, ZONE_LABEL } from '../../../shared/domain/node.ts';
 import {
   isNever,
   isOutage,
@@ -23,7 +21,6 @@ import {
   type DurationMs,
   earliest,
   type EpochMs,
-  hours,
   isDue,
   latest,
   minutes,
@@ -43,9 +40,6 @@ const LONGEST_RECOVERING = minutes(5);
 /** A node younger than this when it becomes healthy does not count as coming back: it is new. */
 const OLD_ENOUGH = minutes(10);
 
-/** A node that is being deleted counts in zone and cluster for this long. */
-const GOING_COUNTS_FOR = hours(1);
-
 export interface Guards {
   /** Freeze, then the zone's outage, then the threshold. */
   blockerOf(node: NodeView): GuardBlocker | undefined;
@@ -62,12 +56,8 @@ export function createGuards(inputs: GuardInputs): Guards {
   const isUnhealthy = (node: NodeView): boolean => matchesOf(node).length > 0;
   const isReadyUnknown = (node: NodeView): boolean =>
     matchesOf(node).some(({ repairCondition }) => isOfFreeze(repairCondition));
-  const countedNodes = nodes.filter(
-    node =>
-      !isStopped(node) &&
-      (node.deletionTime === undefined || !isDue(now, addDuration(node.deletionTime, GOING_COUNTS_FOR))),
-  );
-  const repairableNodes = inputs.poolNodes.filter(node => mayBeRepaired(node, inputs, isUnhealthy));
+  const countedNodes = nodes.filter(node => countsInOutage(node, inputs.knownOf(node), now));
+  const repairableNodes = inputs.thresholdNodes.filter(node => countsInThreshold(node, inputs.knownOf(node), now));
   const nodesToCount = { countedNodes, repairableNodes };
   const blockerOf = blockersOf(inputs, nodesToCount, { isReadyUnknown, isUnhealthy });
   const byWindow = oncePerKey(blockersWithRecovering);
@@ -190,21 +180,6 @@ function returnOf(
   if (returns.length === 0 || isActedUpon(node)) return undefined;
   const returnTime = returns.map(each => each.time).reduce(latest);
   return { returnTime, returned: counted.filter(({ type }) => returns.some(each => each.type === type)) };
-}
-
-/**
- * Whether repair may touch the node: it is not vetoed, stopped, left over, being deleted or reserved as a replacement.
- */
-function mayBeRepaired(
-  node: NodeView,
-  { now, claimOf, isUnclaimed, isUnmanaged }: GuardInputs,
-  isUnhealthy: (node: NodeView) => boolean,
-): boolean {
-  const claim = claimOf(node);
-  if (isReserved(node)) return false;
-  if (isStopped(node) || node.deletionTime !== undefined || claim?.deletionTime !== undefined) return false;
-  const isLeftOver = !isUnmanaged && isUnclaimed(node) && isUnhealthy(node);
-  return !isLeftOver && vetoOf(node, claim, undefined, now) === undefined;
 }
 
 function freezeBlocker(

@@ -1,6 +1,7 @@
 /** Facts that a pass has read of a pool, and facts by which each of its nodes is judged. Types only. */
 import type { PassRequests } from './pass-requests.ts';
 import type { NodeRecord } from '../node/record.ts';
+import type { VetoSource } from '../node/rule/vetoes.ts';
 import type { RepairInForce } from '../node/rule/settings-in-force.ts';
 import type { PoolRecord } from '../pool-record.ts';
 import type { StoredNode } from '../record.ts';
@@ -10,12 +11,18 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairCondition } from '../../../shared/domain/repair-policy.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 
-/** All nodes of the cluster. */
+/** All nodes of the cluster, and by what they count. */
 export interface ClusterNodes {
   readonly nodes: readonly NodeView[];
+  /** All NodeClaims; undefined: no guard counts the cluster, only a limit. */
+  readonly claims: readonly NodeClaimView[] | undefined;
   /** Repair conditions by which a node of any pool is unhealthy: those of its own pool, or the provider's. */
   readonly repairConditionsOf: (node: NodeView) => readonly RepairCondition[];
   readonly pools: readonly string[];
+  /** The veto on a NodePool; undefined: there is none of that name. */
+  readonly vetoOfPool: (name: string | undefined) => VetoSource | undefined;
+  /** Time at which a repair had the Auto Scaling group of a node end its instance, by UID: of nodes without a NodePool. */
+  readonly instanceEnds: ReadonlyMap<string, EpochMs>;
 }
 
 /**

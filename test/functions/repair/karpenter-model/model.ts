@@ -255,7 +255,7 @@ function isTripped(cluster: Cluster, pool: string | undefined, has: Has): boolea
     if (!has('counted by the breaker')) return true;
     const claim = claimOf(cluster, node, has);
     const isLeftOver = !cluster.claims.some(({ providerID }) => providerID === node.providerID);
-    if (isLeftOver && pool !== undefined && isUnhealthy(node)) return false;
+    if (isLeftOver && (pool ?? node.labels[POOL]) !== undefined && isUnhealthy(node)) return false;
     return claim?.deletionTime === undefined && !isStopped(node) && !isVetoed(node, claim, has);
   });
   return counted.filter(isUnhealthy).length > Math.ceil(counted.length / 5);

@@ -4,6 +4,7 @@ import { someFacts } from '../../../builders/pool-facts.ts';
 import { aNodePool, NOW } from '../../../builders/pool.ts';
 import {
   aCondition,
+  anAttempt,
   aPoolNode,
   claimOf,
   READY,
@@ -30,7 +31,14 @@ const TWIN = { ...aPoolNode('n2'), providerID: NODE.providerID };
 const LONE = aPoolNode('n3');
 const OTHER = aPoolNode('o1');
 const OTHERS = repairConditionsOf(someSettings({ conditions: [{ type: 'Disk', status: 'True', toleration: '1m' }] }));
-const CLUSTER = { nodes: [NODE, LONE, OTHER], repairConditionsOf: () => OTHERS, pools: [] };
+const CLUSTER: ClusterNodes = {
+  nodes: [NODE, LONE, OTHER],
+  claims: [claimOf(NODE), claimOf(OTHER)],
+  repairConditionsOf: () => OTHERS,
+  pools: ['default'],
+  vetoOfPool: () => undefined,
+  instanceEnds: new Map(),
+};
 
 interface Counted extends Pick<PoolFacts, 'pool' | 'nodes' | 'poolRecord'> {
   readonly block: JsonObject;
@@ -51,24 +59,46 @@ describe('a guard counts', () => {
   it('the nodes of the pool; without a NodePool those of the cluster, and of the pool where nobody read them', () => {
     expect(guardInputs({ cluster: CLUSTER })).toMatchObject({
       area: 'NodePool default',
-      poolNodes: [NODE, LONE],
+      thresholdNodes: [NODE, LONE],
       nodes: CLUSTER.nodes,
-      isUnmanaged: false,
     });
     expect(guardInputs({ pool: undefined, cluster: CLUSTER })).toMatchObject({
       area: 'the cluster',
-      poolNodes: CLUSTER.nodes,
-      isUnmanaged: true,
+      thresholdNodes: CLUSTER.nodes,
     });
-    expect(guardInputs({ pool: undefined })).toMatchObject({ poolNodes: [NODE, LONE], nodes: undefined });
+    expect(guardInputs({ pool: undefined })).toMatchObject({ thresholdNodes: [NODE, LONE], nodes: undefined });
   });
 
   it('a node with its NodeClaim, if that is certain', () => {
-    const { claimOf: of, isUnclaimed } = guardInputs();
-    expect(of(NODE)).toEqual(claimOf(NODE));
-    expect([of(LONE), isUnclaimed(LONE), isUnclaimed(NODE)]).toEqual([undefined, true, false]);
-    const shared = guardInputs({ nodes: [NODE, TWIN] });
-    expect([shared.claimOf(NODE), shared.isUnclaimed(NODE)]).toEqual([undefined, false]);
+    const { knownOf } = guardInputs();
+    expect(knownOf(NODE)).toMatchObject({ claim: claimOf(NODE), isLeftOver: false });
+    expect(knownOf(LONE)).toMatchObject({ claim: undefined, isLeftOver: true });
+    expect(guardInputs({ nodes: [NODE, TWIN] }).knownOf(NODE)).toMatchObject({ claim: undefined, isLeftOver: false });
+  });
+
+  it('without a NodePool a node of a NodePool by its NodeClaim, and by the veto of its NodePool', () => {
+    const value = 'true';
+    const vetoOfPool = (name?: string) => ({ kind: 'NodePool' as const, name: name ?? '', uid: 'uid-p', value });
+    const { knownOf } = guardInputs({ pool: undefined, nodes: [], cluster: { ...CLUSTER, vetoOfPool } });
+    expect(knownOf(OTHER)).toMatchObject({ claim: claimOf(OTHER), isLeftOver: false, poolVeto: { name: 'default' } });
+    const lone = (more: Partial<NodeView>): boolean => knownOf({ ...LONE, ...more }).isLeftOver;
+    expect(lone({ labels: {} })).toBe(false);
+    expect(lone({ conditions: [READY] })).toBe(false);
+    expect(lone({ conditions: [READY], ownerClaim: 'gone' })).toBe(true);
+    expect(lone({ labels: {}, ownerClaim: 'gone' })).toBe(true);
+  });
+
+  it('a node as going whose instance a repair has ended, in its own pool and in that without a NodePool', () => {
+    const finding = {
+      ...withState(findingOf(undefined, undefined)),
+      kind: 'present',
+      node: LONE,
+      record: { ...newNode('n3', undefined), attempt: anAttempt('n3', { claim: undefined, time: NOW }) },
+    } as const;
+    expect(guardInputs({ presentNodes: [finding] }).knownOf(LONE).instanceEndTime).toBe(NOW);
+    const cluster = { ...CLUSTER, instanceEnds: new Map([[OTHER.uid, NOW]]) };
+    expect(guardInputs({ cluster }).knownOf(OTHER).instanceEndTime).toBe(NOW);
+    expect(guardInputs({ cluster }).knownOf(NODE).instanceEndTime).toBeUndefined();
   });
 
   it('a node by the repair conditions of its own pool', () => {
@@ -162,7 +192,10 @@ describe('of a pass', () => {
   ): PoolFacts =>
     someFacts(nodes, {
       poolSettings: { repair, nodePool: undefined },
-      dueFacts: { cluster: { ...CLUSTER, nodes }, externalRequests: new Map() },
+      dueFacts: {
+        cluster: { ...CLUSTER, nodes, claims: nodes.map(node => claimOf(node)) },
+        externalRequests: new Map(),
+      },
       ...more,
     });
   const asked = (known: PoolFacts) => {
@@ -173,8 +206,13 @@ describe('of a pass', () => {
   it('the guards count what was read', () => {
     const known = facts([silent('a'), aPoolNode('b', READY)]);
     const counted = guardInputsOf(known, judgePool(known, judgeNode));
-    expect(counted).toMatchObject({ now: NOW, area: 'NodePool default', poolNodes: known.nodes, nodes: known.nodes });
-    expect(counted?.claimOf(silent('a'))?.name).toBe('claim-a');
+    expect(counted).toMatchObject({
+      now: NOW,
+      area: 'NodePool default',
+      thresholdNodes: known.nodes,
+      nodes: known.nodes,
+    });
+    expect(counted?.knownOf(silent('a')).claim?.name).toBe('claim-a');
     const early = facts([silent('a')], someRepairInForce(CONFIRMS), { dueFacts: undefined });
     expect(guardInputsOf(early, judgePool(early, judgeNode))).toMatchObject({ nodes: undefined });
   });

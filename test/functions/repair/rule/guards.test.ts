@@ -96,6 +96,7 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
     ['a node that is stopped', unhealthyNode('n2', { taints: SHUTDOWN }), true],
     ['a node that is being deleted', unhealthyNode('n2', { deletionTime: T }), true],
     ['a node that is left over', unhealthyNode('n2'), false],
+    ['a node that is well and whose NodeClaim is gone', well('n2', 600, { ownerClaim: 'claim-n2' }), false],
   ])('counts neither above nor below the line: %s', (_, node, hasClaim) => {
     const rest = ['n3', 'n4', 'n5', 'n6'].map(name => well(name));
     const nodes = [unhealthyNode('n1'), node, ...rest];

@@ -36,7 +36,10 @@ const said = (code: string): PoolFacts['records'] =>
 const cluster = (nodes: readonly NodeView[]) => ({
   nodes,
   repairConditionsOf: () => repairConditionsOf(someSettings()),
+  claims: [],
   pools: [],
+  vetoOfPool: () => undefined,
+  instanceEnds: new Map(),
 });
 const read = (known: PoolFacts) => nextRead(known, judgePool(known, judgeNode));
 
