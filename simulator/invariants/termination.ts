@@ -187,12 +187,13 @@ function complainAboutPod(call: PortCall, run: Run, context: Judged, hooks: Hook
   const node = mirror.named('nodes', nodeName);
   // A Node that went with this run's last look is not judged by its successor.
   if (node === undefined) return;
-  if (!isDeleted(node))
-    return violate('I2', `${run.by} ${does(call)} ${nameOf(pod)} from ${nameOf(node)}, which lives`);
   const instance = providerIDOf(node);
-  const ending = instance === undefined ? [node] : objectsOf(instance, context).filter(isDeleted);
+  const ending = (instance === undefined ? [node] : objectsOf(instance, context)).filter(isDeleted);
   const deadline = Math.min(...ending.map(object => deadlineOf(object, mirror) ?? Infinity));
   const isForced = (each: KubernetesObject): boolean => deadline - graceOf(each) <= now() + clockTolerance;
+  // At the deadline of its NodeClaim a Node ends also where its own deletion is refused or late.
+  if (!isDeleted(node) && !(call.method === 'delete' && isForced(pod)))
+    return violate('I2', `${run.by} ${does(call)} ${nameOf(pod)} from ${nameOf(node)}, which lives`);
   if (call.method === 'delete') {
     const end = instantEnd(pod);
     if (!isForced(pod) && !(end !== undefined && end > deadline)) {
