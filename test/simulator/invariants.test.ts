@@ -60,6 +60,9 @@ async function repair(deps: FunctionDeps, { intent, secondLook, count, uid, audi
   const subject = { ...SUBJECT, ...(node && { uid: node.metadata.uid }) };
   if (intent !== false) await deps.records.put({ owner: 'repair', id: 'node/x', subject, state: {} }, 0);
   if (secondLook !== false) await objectAt(deps.kubernetes, NODE);
+  // A record of something else, as of settings that are read again, is no intent.
+  const other = { owner: 'repair', id: 'configuration', subject: { ...SUBJECT, name: 'b' }, state: {} } as const;
+  if (intent !== false) await deps.records.put(other, 0);
   await objectAt(deps.kubernetes, { type: RESOURCES.NodePool, name: 'a' });
   await objectsIn(deps.kubernetes, RESOURCES.NodeLifecyclePolicy);
   if (count !== false) {
