@@ -102,10 +102,9 @@ export const checkLadder: MakeCheck = context => {
       return complain('I4', `it was taken ${sameKind} times in this incident`);
     const last = taken.at(-1);
     const slack = slackOf(uid);
-    const beginsAgain = last?.kind === kind && isOff(last);
     if (
       last !== undefined &&
-      !beginsAgain &&
+      !isOff(last) &&
       last.kind !== 'Replace' &&
       !hasFailed(last, node) &&
       now() + slack < endOf(last)

@@ -139,6 +139,19 @@ describe('the actions of an incident', () => {
     for (const goesOn of [others, more]) expect(askedTwice(goesOn)).toEqual([expect.stringMatching(/^I4/)]);
   });
 
+  it('do not wait for a custom resource that the recovery of its node has ended', () => {
+    const ask = { actions: [{ type: 'CustomResource', template: 'fix.yaml', timeout: '10m' }, { type: 'Terminate' }] };
+    const terminatedAfter = (happens: (told: Told) => void): readonly string[] =>
+      day(told => {
+        told.at(1);
+        told.ask('n');
+        happens(told);
+        terminate(told, 9);
+      }, ask);
+    expect(terminatedAfter(told => well(told, 3, 2))).toEqual([]);
+    expect(terminatedAfter(() => {})).toEqual([expect.stringMatching(/^I3: .* CustomResource has time until/)]);
+  });
+
   it('go on where a termination was called off before anything of it was carried out', () => {
     const first = { actions: [{ type: 'Terminate', timeout: '10m' }, { type: 'Reboot' }] };
     const terminatedThenRebooted = (claim: NonNullable<NodeTold['claim']>): readonly string[] =>
