@@ -199,7 +199,7 @@ function inItsPool(
     basisOf: () => '',
     activity,
     dueFacts: {
-      cluster: clusterNodesOf(cluster, cluster),
+      cluster: clusterNodesOf(cluster, { ...cluster, mode: repair.mode }),
       externalRequests: new Map(),
     },
     existsByUid: new Map(),

@@ -302,7 +302,7 @@ async function loadClusterNodes(
     isGuarded && pool !== undefined ? loadInstanceEnds(deps) : undefined,
   ]);
   const pools = new Map(objectsOf(poolList, { ifNotServed: 'empty' }).map(each => [each.metadata.name, each]));
-  return clusterNodesOf({ ...cluster, pools }, { policies, providerPolicies }, instanceEnds);
+  return clusterNodesOf({ ...cluster, pools }, { policies, providerPolicies, mode: repair.mode }, instanceEnds);
 }
 
 /**

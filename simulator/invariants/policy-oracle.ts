@@ -39,6 +39,13 @@ const requirements = (policy: KubernetesObject | undefined): number =>
 export const repairBlockFor = (pool: KubernetesObject | undefined, policies: readonly KubernetesObject[]): unknown =>
   blockFor(pool, policies).block;
 
+/** The repair block by which the nodes of a pool count for others: a block that is only observed changes nothing for those who enforce. */
+export const enforcedBlockFor = (pool: KubernetesObject | undefined, policies: readonly KubernetesObject[]): unknown =>
+  repairBlockFor(
+    pool,
+    policies.filter(policy => modeIn(policy) === 'Enforce' || dig(policy, 'spec', 'repair') === undefined),
+  );
+
 const modeIn = (policy: KubernetesObject | undefined): unknown => dig(policy, 'spec', 'mode') ?? 'Enforce';
 
 /** The pool's own block, else that of the most specific policy that selects the pool and has one, ties by name; and its mode. */

@@ -5,7 +5,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { claimOf, poolOf } from './node-pool.ts';
 import type { Mirror } from './mirror.ts';
-import { repairBlockFor } from './policy-oracle.ts';
+import { enforcedBlockFor } from './policy-oracle.ts';
 import {
   annotationOf,
   dig,
@@ -142,7 +142,7 @@ function repairConditionsByPool(mirror: Mirror): (node: KubernetesObject) => rea
   return node => {
     const name = poolOf(node, mirror);
     const repairConditions =
-      known.get(name) ?? repairConditionsOf(repairBlockFor(mirror.named('nodepools', name), policies));
+      known.get(name) ?? repairConditionsOf(enforcedBlockFor(mirror.named('nodepools', name), policies));
     known.set(name, repairConditions);
     return repairConditions;
   };

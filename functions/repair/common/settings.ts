@@ -59,11 +59,20 @@ export function repairConditionsUnder(repair: Pick<RepairBlockInForce, 'settings
   return settings === undefined ? AWS_REPAIR_CONDITIONS : repairConditionsOf(settings);
 }
 
-/** The repair conditions by which the nodes of each pool are unhealthy, by name of the pool. */
+/** Settings by which nodes of other pools count. @property mode the mode of the pool whose guards count them */
+type CountingSources = Omit<SettingsSources, 'gateOpen'> & { readonly mode: Mode };
+
+/**
+ * The repair conditions by which the nodes of each pool are unhealthy, by name of the pool. A block that is only observed says
+ * nothing to a pool that is enforced: what is tried in one pool changes nothing in others.
+ */
 function repairConditionsByPool(
   pools: ReadonlyMap<string, KubernetesObject>,
-  { policies, providerPolicies }: Omit<SettingsSources, 'gateOpen'>,
+  { policies: all, providerPolicies, mode: countingMode }: CountingSources,
 ): (name: string | undefined) => readonly RepairCondition[] {
+  const isCounted = ({ object, mode }: Policies[number]): boolean =>
+    countingMode === 'Observe' || mode === 'Enforce' || !hasBlock(object, 'repair');
+  const policies = { ...all, policies: all.policies.filter(isCounted) };
   const conditionsByPool = new Map<string | undefined, readonly RepairCondition[]>();
   return name => {
     const pool = name === undefined ? undefined : pools.get(name);
@@ -81,7 +90,7 @@ export function clusterNodesOf(
     claims,
     pools,
   }: Pick<ClusterNodes, 'nodes' | 'claims'> & { readonly pools: ReadonlyMap<string, KubernetesObject> },
-  sources: Omit<SettingsSources, 'gateOpen'>,
+  sources: CountingSources,
   instanceEnds: ClusterNodes['instanceEnds'] = new Map(),
 ): ClusterNodes {
   const owners = indexOwners(nodes, claims ?? []);

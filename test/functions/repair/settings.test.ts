@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes } from '../../../shared/domain/time.ts';
-import { repairBlockInForce } from '../../../functions/repair/common/settings.ts';
+import { matchRepairConditions } from '../../../shared/domain/repair-policy.ts';
+import { clusterNodesOf, repairBlockInForce } from '../../../functions/repair/common/settings.ts';
+import { aPoolNode, SICK } from '../../builders/repair.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 
 function anObject(kind: string, name: string, spec: JsonObject, labels: Record<string, string> = {}): KubernetesObject {
@@ -118,5 +120,42 @@ describe('a policy that cannot be read', () => {
   ])('selects nothing when its selector %j cannot be read', nodePoolSelector => {
     expect(tolerationFor(pool, policy('broken', { nodePoolSelector, ...block('2m') }), general)).toBe(minutes(9));
     expect(tolerationFor(pool, policy('broken', { nodePoolSelector, ...block('2m') }))).toBeUndefined();
+  });
+});
+
+describe('the nodes of another pool count', () => {
+  const tried = (mode: string, toleration: string): KubernetesObject => {
+    const selector = { nodePoolSelector: { matchLabels: { team: 'web' } } };
+    return policy('tried', { ...selector, mode, repair: { policies: [{ conditionType: 'Ready', toleration }] } });
+  };
+  const node = aPoolNode('n1', SICK, { labels: { 'karpenter.sh/nodepool': 'web' } });
+  const counts = (
+    mode: 'Enforce' | 'Observe',
+    nodePool: KubernetesObject,
+    ...policies: KubernetesObject[]
+  ): boolean => {
+    const pools = new Map([['web', nodePool]]);
+    const sources = { policies: readPolicies(policies), mode };
+    const cluster = clusterNodesOf({ nodes: [node], claims: undefined, pools }, sources);
+    return matchRepairConditions(node, cluster.repairConditionsOf(node)).length > 0;
+  };
+  const own = anObject('NodePool', 'web', { repair: { policies: [{ conditionType: 'Ready', toleration: 'Never' }] } });
+
+  it.each<[string, boolean, ...Parameters<typeof counts>]>([
+    ['by the provider without a block', true, 'Enforce', pool],
+    ['by a block that is enforced', false, 'Enforce', pool, tried('Enforce', 'Never')],
+    ['not by one that is only observed', true, 'Enforce', pool, tried('Observe', 'Never')],
+    ['by the one below it', false, 'Enforce', pool, tried('Observe', '1h'), tried('Enforce', 'Never')],
+    [
+      'by the own block of the NodePool, though a policy makes it observed',
+      false,
+      'Enforce',
+      own,
+      tried('Observe', '1h'),
+    ],
+    ['by the own block under the brake', false, 'Enforce', own, policy('brake', { mode: 'Observe' })],
+    ['by all blocks for a pool that itself is only observed', false, 'Observe', pool, tried('Observe', 'Never')],
+  ])('%s', (_, expected, ...given) => {
+    expect(counts(...given)).toBe(expected);
   });
 });
