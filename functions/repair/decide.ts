@@ -79,10 +79,10 @@ export function decide(observation: PoolObservation): PoolDecision {
   const blockingGuards = [...new Set([...blockers.values()].flatMap(blocker => blocker?.guard ?? []))];
   const currentRamp =
     poolRecord.ramp && withoutUndoneGrants(poolRecord.ramp, countUndoneGrants(findings, poolRecord, now));
-  const isAnythingDue = dueFindings.length > 0;
+  const poolSize = guardInputs.poolNodes.length;
   const mayRamp = currentRamp !== undefined || poolRecord.blockingGuards.length > 0;
   const ramp = mayRamp
-    ? nextRamp({ ramp: currentRamp, blockingGuards: poolRecord.blockingGuards }, { blockingGuards, isAnythingDue }, now)
+    ? nextRamp({ ramp: currentRamp, blockingGuards: poolRecord.blockingGuards }, { blockingGuards, poolSize }, now)
     : undefined;
   const outcomes = grant(dueFindings, { observation, guardInputs, guards, blockers, inFlight, ramp });
   const byUid = new Map(outcomes.map(({ finding }) => [finding.node.uid, finding]));

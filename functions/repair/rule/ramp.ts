@@ -12,10 +12,14 @@ const STEP = minutes(1);
 /** A ramp of which nobody made use for this long is over. */
 const KEPT_FOR = hours(24);
 
-/** The ramp of this pass; undefined: repairs are not slowed down. @param blockingGuards those that block a due repair now */
+/**
+ * The ramp of this pass; undefined: repairs are not slowed down. A step that is over is followed by the next one, which waits for its
+ * first act. The ramp ends with a step that allows as many repairs as the pool has nodes.
+ * @param blockingGuards those that block a due repair now
+ */
 export function nextRamp(
   { ramp, blockingGuards: guardsBefore }: Pick<PoolRecord, 'ramp' | 'blockingGuards'>,
-  { blockingGuards, isAnythingDue }: { readonly blockingGuards: readonly string[]; readonly isAnythingDue: boolean },
+  { blockingGuards, poolSize }: { readonly blockingGuards: readonly string[]; readonly poolSize: number },
   now: EpochMs,
 ): Ramp | undefined {
   if (guardsBefore.some(guard => !blockingGuards.includes(guard))) return { step: 0, stepTime: now, granted: 0 };
@@ -23,7 +27,8 @@ export function nextRamp(
   if (current === undefined) return undefined;
   const isStepOver = current.granted > 0 && isDue(now, addDuration(current.stepTime, STEP));
   if (!isStepOver) return current;
-  return isAnythingDue ? { step: current.step + 1, stepTime: now, granted: 0 } : undefined;
+  const next = { step: current.step + 1, stepTime: now, granted: 0 };
+  return rampAllows(next) < poolSize ? next : undefined;
 }
 
 /** The ramp, as long as it is remembered, whether or not repair is on meanwhile. */

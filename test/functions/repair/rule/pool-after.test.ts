@@ -250,11 +250,12 @@ describe('what a run had granted and not carried out is given back to the ramp',
     ['where its termination is stuck: not', 2, { ...terminating(60), poolRecord: begun(-1) }],
     ['where somebody else is at work on it: not', 2, { nodes: [{ ...N1, ...KARPENTERS }, N2], poolRecord: begun(-1) }],
   ])('%s', (_, step, { poolRecord: state = NEW_POOL, ...given }) => {
-    const decision = aDecision(given.nodes ?? [N1, N2], { repair: open(), ...given, poolRecord: { ...state, ramp } });
+    const nodes = [...(given.nodes ?? [N1, N2]), ...['w1', 'w2', 'w3', 'w4'].map(name => aPoolNode(name, READY))];
+    const decision = aDecision(nodes, { repair: open(), ...given, nodes, poolRecord: { ...state, ramp } });
     expect(decision.poolRecord.ramp?.step).toBe(step);
   });
 
-  it('and the step is followed by none once nothing is due', () => {
+  it('and the step is followed by none where that would allow as many as the pool has nodes', () => {
     expect(aDecision([WELL], { repair: open(), poolRecord: { ...NEW_POOL, ramp } }).poolRecord).not.toHaveProperty(
       'ramp',
     );

@@ -19,17 +19,12 @@ const ramp = (step: number, minute: number, granted: number): Ramp => ({ step, s
 const FIRST = ramp(0, 0, 0);
 
 describe('a ramp', () => {
-  const due = { blockingGuards: [], isAnythingDue: true };
+  const due = { blockingGuards: [], poolSize: 100 };
   it.each<[string, Parameters<typeof nextRamp>, Ramp | undefined]>([
     ['begins when a guard ends that blocked a due repair', [{ blockingGuards: ['threshold'] }, due, at(0)], FIRST],
     [
       'begins with each of several guards',
       [{ blockingGuards: ['cluster', 'zone/a'] }, { ...due, blockingGuards: ['cluster'] }, at(0)],
-      FIRST,
-    ],
-    [
-      'begins although nothing is due at the end',
-      [{ blockingGuards: ['zone/a'] }, { ...due, isAnythingDue: false }, at(0)],
       FIRST,
     ],
     [
@@ -51,8 +46,18 @@ describe('a ramp', () => {
     ],
     ['allows twice as many after that', [{ blockingGuards: [], ramp: ramp(0, 0, 1) }, due, at(1)], ramp(1, 1, 0)],
     [
-      'ends when nothing is due any more',
-      [{ blockingGuards: [], ramp: ramp(1, 0, 2) }, { ...due, isAnythingDue: false }, at(1)],
+      'goes on after a quiet time where it was',
+      [{ blockingGuards: [], ramp: ramp(1, 0, 2) }, due, at(60)],
+      ramp(2, 60, 0),
+    ],
+    [
+      'goes on while the next minute allows less than the pool has nodes',
+      [{ blockingGuards: [], ramp: ramp(1, 0, 2) }, { ...due, poolSize: 5 }, at(1)],
+      ramp(2, 1, 0),
+    ],
+    [
+      'ends when the next minute allows as many as the pool has nodes',
+      [{ blockingGuards: [], ramp: ramp(1, 0, 2) }, { ...due, poolSize: 4 }, at(1)],
       undefined,
     ],
     ['that nobody made use of is over after a day', [{ blockingGuards: [], ramp: FIRST }, due, at(1440)], undefined],
@@ -137,10 +142,10 @@ it('property: in the n-th minute of a ramp no more than 2^n begin, and within on
         now = addDuration(now, seconds(look.seconds));
         current = nextRamp(
           { blockingGuards: [], ...(current && { ramp: current }) },
-          { blockingGuards: [], isAnythingDue: look.due > 0 },
+          { blockingGuards: [], poolSize: Infinity },
           now,
         );
-        if (current === undefined) return;
+        if (current === undefined) throw new Error('the ramp is over');
         const { step }: Ramp = current;
         const granted = Math.min(look.due, rampAllows(current));
         for (let index = 0; index < granted; index++) begun.push({ time: now, step });
