@@ -31,7 +31,7 @@ export interface RepairFacts {
   /** Policies, by UID, that could be read at some time: what was accepted last is in force. */
   readonly everReadable: ReadonlySet<string>;
   /** The nodes of the pool, of which limits may be a percentage. */
-  readonly neighbours: readonly KubernetesObject[];
+  readonly members: readonly KubernetesObject[];
   /** When an incident of the node began; undefined when its time cannot be read. */
   readonly sinceOf: (node: KubernetesObject, type: string, hasReason: boolean) => number | undefined;
   /** The provider's repair conditions that count. */
@@ -57,7 +57,7 @@ export type RepairAnswer =
 
 /** From when on the node may be repaired if nothing changes. */
 export function repairAnswer(facts: RepairFacts): RepairAnswer {
-  const { now, node, claim, pool, policies, everReadable, neighbours, sinceOf, heldBy } = facts;
+  const { now, node, claim, pool, policies, everReadable, members, sinceOf, heldBy } = facts;
   const unreadable = policies.filter(policy => !isPolicyReadable(policy));
   const isUnclear = (policy: KubernetesObject): boolean =>
     everReadable.has(policy.metadata.uid) || !isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector'));
@@ -91,12 +91,12 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   const vetoes = [node, claim, pool].flatMap(object => (object === undefined ? [] : vetoEnd(object)));
   const isVetoed = [node, claim].some(object => object && annotationOf(object, DO_NOT_REPAIR_OF_KARPENTER) === 'true');
   if (isVetoed || vetoes.some(end => end > now)) return blocked('it is vetoed');
-  if (mostOf(dig(block, 'maxUnhealthy') ?? '20%', neighbours.length) === undefined)
+  if (mostOf(dig(block, 'maxUnhealthy') ?? '20%', members.length) === undefined)
     return { kind: 'never', why: 'maxUnhealthy cannot be read' };
   const held = heldBy(block);
   if (held !== undefined) return blocked(held);
   const limit = dig(block, 'maxConcurrentRepairs');
-  const budget = limit === undefined ? undefined : mostOf(limit, neighbours.length);
+  const budget = limit === undefined ? undefined : mostOf(limit, members.length);
   return { kind: 'from', ...first, budget, past };
 }
 

@@ -135,7 +135,8 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettle
       history.statusBefore(other.metadata.uid, type) === status,
     wasActedOn,
   };
-  const asked = { profile: facts.profile, now, node, claim, pool, policies, everReadable, neighbours, sinceOf };
+  const members = ownership.membersOf(poolName);
+  const asked = { profile: facts.profile, now, node, claim, pool, policies, everReadable, members, sinceOf };
   const unheld = repairAnswer({ ...asked, heldBy: () => undefined });
   // To count the cluster for every node that is unhealthy takes long; a node that is not due is held by nobody.
   const isDue = unheld.kind === 'from' && (unheld.time <= now || unheld.past.flapping !== undefined);

@@ -10,6 +10,8 @@ export interface Ownership {
   readonly claimsOf: (instance: string) => Objects;
   /** The nodes of the pool; all of them without one. */
   readonly neighboursIn: (poolName: string | undefined) => Objects;
+  /** The nodes of the pool; without one those that are in none. */
+  readonly membersOf: (poolName: string | undefined) => Objects;
 }
 
 /** Nodes and NodeClaims, by their instance and by the label of their pool. */
@@ -39,12 +41,16 @@ export function ownershipOf(nodes: Objects, claims: Objects): Ownership {
 export function ownershipIn({ nodes, nodesOf, claimsOf, nodesLabelled, claimsLabelled }: Grouped): Ownership {
   const namedBy = (claim: KubernetesObject): Objects =>
     nodesOf(instanceOfClaim(claim) ?? '').filter(node => node.metadata.name === dig(claim, 'status', 'nodeName'));
+  const nodesIn = (poolName: string): Objects => [
+    ...new Set([...nodesLabelled(poolName), ...claimsLabelled(poolName).flatMap(namedBy)]),
+  ];
+  const isInNone = (node: KubernetesObject): boolean =>
+    claimsOf(instanceOfNode(node) ?? '').every(claim => poolNameOf(claim) === undefined) &&
+    poolNameOf(node) === undefined;
   return {
     nodesOf,
     claimsOf,
-    neighboursIn: poolName =>
-      poolName === undefined
-        ? nodes()
-        : [...new Set([...nodesLabelled(poolName), ...claimsLabelled(poolName).flatMap(namedBy)])],
+    neighboursIn: poolName => (poolName === undefined ? nodes() : nodesIn(poolName)),
+    membersOf: poolName => (poolName === undefined ? nodes().filter(isInNone) : nodesIn(poolName)),
   };
 }

@@ -280,7 +280,7 @@ function complainAboutAct(
   const poolName = poolNameOf(claim ?? node);
   if (claim === undefined && poolName !== undefined) return 'Karpenter has a NodeClaim for it, or makes one';
   const pool = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === poolName)?.object;
-  const neighbours = ownership.neighboursIn(poolName);
+  const members = ownership.membersOf(poolName);
   const policies = lastList(run, 'nodelifecyclepolicies') ?? [];
   // By the clock of the function a veto may be over already.
   const latest = now() + clockTolerance;
@@ -296,7 +296,7 @@ function complainAboutAct(
     pool,
     policies,
     everReadable,
-    neighbours,
+    members,
     sinceOf,
     heldBy,
   });

@@ -21,18 +21,18 @@ export interface ConcurrencyLimits {
 export type ZonedNode = Pick<NodeView, 'uid' | 'labels'>;
 
 /** The blocker of a node whose pool has as many repairs in flight as `maxConcurrentRepairs` allows. */
-export function budgetBlocker(area: string, inFlight: number, limit: number, now: EpochMs): Blocker {
+export function budgetBlocker(place: string, inFlight: number, limit: number, now: EpochMs): Blocker {
   return {
     kind: 'budget',
     reason: 'ConcurrencyBudget',
-    message: `${underWayText(inFlight, area)}, maxConcurrentRepairs allows ${limit}`,
+    message: `${underWayText(inFlight, place)}, maxConcurrentRepairs allows ${limit}`,
     setting: { field: 'spec.repair.maxConcurrentRepairs', numbers: { underWay: inFlight, allowed: limit } },
     until: addDuration(now, BLOCKED_CHECK),
   };
 }
 
-const underWayText = (count: number, area: string): string =>
-  `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${area}`;
+const underWayText = (count: number, place: string): string =>
+  `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way ${place}`;
 
 export interface CountedLimits {
   readonly limits: RepairLimitsInForce;
@@ -42,7 +42,7 @@ export interface CountedLimits {
 
 interface Limit {
   readonly key: string;
-  readonly area: string;
+  readonly place: string;
   readonly most: number;
   readonly clause: string;
   /** The field of the policy that states the limit; absent: it is `MAX_RESERVATIONS`, which no policy states. */
@@ -72,10 +72,10 @@ export function createConcurrencyLimits(
       const zone = labels[ZONE_LABEL];
       const limitsThere = limitsByZone.get(zone) ?? strictest(limits, zone, nodes);
       limitsByZone.set(zone, limitsThere);
-      for (const { key, area, most, clause, setting } of limitsThere) {
+      for (const { key, place, most, clause, setting } of limitsThere) {
         const count = taken.get(key) ?? 0;
         if (count < most) continue;
-        const message = `${underWayText(count, area)}, ${clause}`;
+        const message = `${underWayText(count, place)}, ${clause}`;
         const until = addDuration(now, FULL_CHECK);
         if (setting === undefined) return { kind: 'reservations', reason: 'ClusterConcurrencyBudget', message, until };
         const reason = key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget';
@@ -98,21 +98,28 @@ function strictest(
 ): readonly Limit[] {
   const inZone = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone).length;
   const applying: Limit[] = [
-    { key: CLUSTER, area: 'the cluster', most: MAX_RESERVATIONS, clause: 'so many are counted at most' },
+    { key: CLUSTER, place: 'in the cluster', most: MAX_RESERVATIONS, clause: 'so many are counted at most' },
   ];
   const areas = [
     ...(zone === undefined
       ? []
-      : [{ key: zoneKey(zone), area: `zone ${zone}`, field: 'maxConcurrentRepairsPerZone', total: inZone } as const]),
-    { key: CLUSTER, area: 'the cluster', field: 'maxConcurrentRepairsPerCluster', total: nodes.length } as const,
+      : [
+          {
+            key: zoneKey(zone),
+            place: `in zone ${zone}`,
+            field: 'maxConcurrentRepairsPerZone',
+            total: inZone,
+          } as const,
+        ]),
+    { key: CLUSTER, place: 'in the cluster', field: 'maxConcurrentRepairsPerCluster', total: nodes.length } as const,
   ];
   for (const { source, ...stated } of binding) {
-    for (const { key, area, field, total } of areas) {
+    for (const { key, place, field, total } of areas) {
       const limit = stated[field];
       if (limit === undefined) continue;
       const most = resolveNodeCount(limit, total);
       const setting = { source, field: `spec.repairLimits.${field}` };
-      applying.push({ key, area, most, clause: `${field} of ${source} allows ${most}`, setting });
+      applying.push({ key, place, most, clause: `${field} of ${source} allows ${most}`, setting });
     }
   }
   const strictFirst = applying.toSorted((a, b) => a.most - b.most);
@@ -133,12 +140,12 @@ const MAX_IN_FLIGHT = 5_000;
  * slot, and takes no second one. A custom resource disrupts nothing.
  */
 export function createSlots(
-  { settings, area, thresholdNodes, budget, now }: GuardInputs,
+  { settings, place, poolNodes, budget, now }: GuardInputs,
   inFlight: ReadonlySet<string>,
   concurrencyLimits: ConcurrencyLimits | undefined,
 ) {
   const maxConcurrent =
-    settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, thresholdNodes.length);
+    settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length);
   const limit = Math.min(maxConcurrent ?? MAX_IN_FLIGHT, MAX_IN_FLIGHT);
   const disrupted = new Set(budget?.disrupted);
   const needsSlot = ({ node }: DueFinding): boolean => !inFlight.has(node.uid);
@@ -149,7 +156,7 @@ export function createSlots(
     blockerOf(finding: DueFinding): Blocker | undefined {
       const { node } = finding;
       return (
-        (needsSlot(finding) && count >= limit ? budgetBlocker(area, count, limit, now) : undefined) ??
+        (needsSlot(finding) && count >= limit ? budgetBlocker(place, count, limit, now) : undefined) ??
         (isDisruptive(finding) ? budget?.blockerOf(node.uid, disrupted) : undefined) ??
         (needsSlot(finding) ? concurrencyLimits?.blockerOf(node) : undefined)
       );

@@ -10,7 +10,7 @@ import { addDuration, type EpochMs, isDue, toTimestamp } from '../../../shared/d
  * passed.
  */
 export function futilityBlocker(
-  { settings: { futility: limits }, now, area }: Pick<GuardInputs, 'settings' | 'now' | 'area'>,
+  { settings: { futility: limits }, now, place }: Pick<GuardInputs, 'settings' | 'now' | 'place'>,
   failure: string,
   { creationTime }: Pick<NodeView, 'creationTime'>,
   terminations: readonly { readonly condition: string; readonly time: EpochMs }[],
@@ -29,7 +29,7 @@ export function futilityBlocker(
   return {
     kind: 'futility',
     reason: 'FutileRepairs',
-    message: `${similar.length} repairs in ${area} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
+    message: `${similar.length} repairs ${place} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
     setting: { field: 'spec.repair.futility', numbers: { repairs: similar.length, allowed: limits.repairs } },
     until,
   };

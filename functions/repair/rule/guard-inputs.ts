@@ -26,8 +26,10 @@ import { addDuration, earliest, type EpochMs, hours, isDue } from '../../../shar
 export interface GuardInputs {
   readonly now: EpochMs;
   readonly settings: RepairSettings;
-  /** The area in messages: `NodePool default`, or `the cluster`. */
+  /** The area that the threshold counts, in messages: `NodePool default`, or `the cluster`. */
   readonly area: string;
+  /** The place of the pool's nodes, in messages: `in NodePool default`, or `among the nodes without a NodePool`. */
+  readonly place: string;
   /** The nodes of the pool. */
   readonly poolNodes: readonly NodeView[];
   /** The nodes that the threshold may count: those of the pool, of the cluster without a NodePool. */
@@ -100,6 +102,7 @@ export function guardInputsOf(
     now,
     settings,
     area: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
+    place: pool === undefined ? 'among the nodes without a NodePool' : `in NodePool ${pool}`,
     poolNodes: ownNodes,
     thresholdNodes: pool === undefined ? (cluster?.nodes ?? ownNodes) : ownNodes,
     knownOf,

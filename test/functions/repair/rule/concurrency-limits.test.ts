@@ -129,7 +129,7 @@ it.each([
   [1, '1 repair is under way in NodePool a, maxConcurrentRepairs allows 1'],
   [2, '2 repairs are under way in NodePool a, maxConcurrentRepairs allows 1'],
 ])('the limit of a pool says the same, and is looked at every five minutes: %i under way', (underWay, message) => {
-  expect(budgetBlocker('NodePool a', underWay, 1, NOW)).toEqual({
+  expect(budgetBlocker('in NodePool a', underWay, 1, NOW)).toEqual({
     kind: 'budget',
     reason: 'ConcurrencyBudget',
     message,

@@ -60,7 +60,7 @@ describe('futility', () => {
   });
 
   it('says how many did not help, whatever their order, and none made after the node', () => {
-    const given = { settings: { futility: { repairs: 2, window: hours(6) } }, now: T, area: 'NodePool a' };
+    const given = { settings: { futility: { repairs: 2, window: hours(6) } }, now: T, place: 'in NodePool a' };
     const at = (time: number) => ({ condition: 'Ready=False', time: addDuration(T, minutes(time)) });
     const node = { creationTime: addDuration(T, minutes(-30)) };
     const blockerOf = (rule: object, born: Pick<NodeView, 'creationTime'>, times: readonly number[]) =>

@@ -59,11 +59,15 @@ describe('a guard counts', () => {
   it('the nodes of the pool; without a NodePool those of the cluster, and of the pool where nobody read them', () => {
     expect(guardInputs({ cluster: CLUSTER })).toMatchObject({
       area: 'NodePool default',
+      place: 'in NodePool default',
+      poolNodes: [NODE, LONE],
       thresholdNodes: [NODE, LONE],
       nodes: CLUSTER.nodes,
     });
     expect(guardInputs({ pool: undefined, cluster: CLUSTER })).toMatchObject({
       area: 'the cluster',
+      place: 'among the nodes without a NodePool',
+      poolNodes: [NODE, LONE],
       thresholdNodes: CLUSTER.nodes,
     });
     expect(guardInputs({ pool: undefined })).toMatchObject({ thresholdNodes: [NODE, LONE], nodes: undefined });

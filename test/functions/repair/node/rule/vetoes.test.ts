@@ -149,6 +149,7 @@ describe('a guard', () => {
       now: NOW,
       settings,
       area: 'NodePool default',
+      place: 'in NodePool default',
       poolNodes,
       thresholdNodes: poolNodes,
       knownOf: each => ({
