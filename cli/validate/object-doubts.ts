@@ -3,7 +3,7 @@ import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { DNS_LABEL, parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import { isNever } from '../../shared/domain/repair-policy.ts';
-import { isJsonObject, listIn, objectIn } from '../../shared/domain/json.ts';
+import { fieldsOf, isJsonObject, listIn, objectIn } from '../../shared/domain/json.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import { HOOKS_HOLD_NOTHING } from '../../shared/domain/termination.ts';
 import { isBlockless } from '../../shared/policies/deciding-policy.ts';
@@ -38,6 +38,7 @@ export function doubtsAbout({ kind, spec }: Manifest, faults: readonly Pick<Doub
         ...(faults.some(isOfFrame) ? [] : reach(spec)),
         ...zeroLimits(spec),
         ...tolerationsWithoutEnd(spec),
+        ...boundsOfGroups(spec),
         ...emptyLimits(spec),
         ...idleHooks(spec),
         ...hooksAsRequests(spec),
@@ -110,6 +111,25 @@ function tolerationsWithoutEnd({ repair: block }: JsonObject): readonly Doubt[] 
     const read = parseGoDuration(text);
     if (!read.ok || !isNever(nanosecondsToDuration(read.nanoseconds))) return [];
     return [warning(path, `${text} is read as Never: nothing is repaired for this, and it counts nowhere`)];
+  });
+}
+
+const NO_BOUND_IN_GROUPS =
+  'does not hold for nodes without a NodeClaim, which their Auto Scaling group ends at once: DrainThenTerminate lets their pods leave';
+
+/** Drain bounds where nodes of Auto Scaling groups are terminated, too: nobody counts them there. */
+function boundsOfGroups({ repair: block }: JsonObject): readonly Doubt[] {
+  if (!isJsonObject(block) || block['nodesWithoutNodeClaim'] !== 'TerminateInAutoScalingGroup') return [];
+  const entries = ['policies', 'conditions'].flatMap(key =>
+    listIn(block, key).map((entry, index) => ({ path: ['spec', 'repair', key, index], entry: fieldsOf(entry) })),
+  );
+  return [{ path: ['spec', 'repair'], entry: block }, ...entries].flatMap(({ path, entry }) => {
+    const bound = entry['terminationGracePeriod'];
+    const drains = listIn({ actions: entry['actions'] ?? block['actions'] }, 'actions').some(
+      action => fieldsOf(action)['type'] === 'DrainThenTerminate',
+    );
+    const isForceful = bound === undefined || bound === '0s';
+    return isForceful || drains ? [] : [warning([...path, 'terminationGracePeriod'], NO_BOUND_IN_GROUPS)];
   });
 }
 

@@ -23,8 +23,8 @@ export function describeAct(attempt: Attempt, isObserved = false): string {
     case 'Terminate': {
       if (attempt.claim === undefined)
         return isObserved
-          ? 'the Auto Scaling group of the instance would replace it'
-          : 'the instance is terminated in its Auto Scaling group, which replaces it';
+          ? 'the Auto Scaling group of the instance would replace it, and its pods would get no time'
+          : 'the instance is terminated in its Auto Scaling group, which replaces it; its pods get no time';
       const place = replacement && !isObserved ? `; NodeClaim ${replacement.name} takes its place` : '';
       return `NodeClaim ${attempt.claim.name} ${is} terminated${podsText(attempt)}${place}`;
     }

@@ -95,6 +95,23 @@ spec:
   expect(out.split('is read as Never')).toHaveLength(4);
 });
 
+it.each<[string, number]>([
+  ['terminationGracePeriod: 20m', 1],
+  ['terminationGracePeriod: Inherit', 1],
+  ['policies: [{ conditionType: Ready, toleration: 1m, terminationGracePeriod: 5m }]', 1],
+  ['terminationGracePeriod: 0s', 0],
+  ['terminationGracePeriod: 20m, actions: [{ type: DrainThenTerminate }]', 0],
+])('warns of a drain bound that nodes of an Auto Scaling group do not have: %s', async (block, expected) => {
+  const warnings = async (repair: string): Promise<number> => {
+    const spec = `{ nodePoolSelector: {}, mode: Enforce, repair: { ${repair} } }`;
+    const text = `apiVersion: curfew.dev/v1alpha1\nkind: NodeLifecyclePolicy\nmetadata: { name: all }\nspec: ${spec}\n`;
+    const { out } = await validate({ 'all.yaml': text });
+    return out.split('does not hold for nodes without a NodeClaim').length - 1;
+  };
+  expect(await warnings(`nodesWithoutNodeClaim: TerminateInAutoScalingGroup, ${block}`)).toBe(expected);
+  expect(await warnings(block)).toBe(0);
+});
+
 describe('curfew validate', () => {
   it('warns of a maxEventAge that is longer than what is remembered of ends', async () => {
     const text = (age: string): string => `# as it was\nmaxEventAge = "${age}"\n`;

@@ -57,8 +57,8 @@ describe('an act is described', () => {
     [
       'as the end of an instance',
       alone,
-      'the instance is terminated in its Auto Scaling group, which replaces it',
-      'the Auto Scaling group of the instance would replace it',
+      'the instance is terminated in its Auto Scaling group, which replaces it; its pods get no time',
+      'the Auto Scaling group of the instance would replace it, and its pods would get no time',
     ],
     [
       'as forceful',
