@@ -23,7 +23,7 @@ import type { ClusterNodes, DueFacts, PoolFacts } from './rule/pool-facts.ts';
 import { nodesWithoutClaim, ownsNode } from './rule/pool-members.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { getNodeClaimView, getNodeView, listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { claimsOfNode, loadCluster, type NodesAndClaims } from '../../shared/cluster/owner.ts';
+import { claimsOfNode, listClaimsBeside, type NodesAndClaims } from '../../shared/cluster/owner.ts';
 import { activity } from '../../shared/contract/budget-schedule.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
@@ -132,7 +132,7 @@ export async function readMore(deps: PassDeps, observed: ObservedPool, next: Nex
   switch (next.kind) {
     case 'dueFacts': {
       const [cluster, requests] = await inParallel([
-        next.countsCluster ? loadClusterNodes(deps, observed.pool, observed.poolSettings) : undefined,
+        next.countsCluster ? loadClusterNodes(deps, observed) : undefined,
         loadExternalRequests(deps, observed.nodes, observed.now),
       ]);
       return { ...observed, dueFacts: { cluster, ...requests } };
@@ -286,23 +286,29 @@ async function readClaimsElsewhere(
 }
 
 /**
- * Reads all that is counted. Limits count Nodes alone; guards, which the nodes without a NodePool always have, ask more.
- * @param pool the pool of the pass, which reads the records of its own nodes itself
+ * Reads all nodes, and by what they count. Of other pools' nodes NodeClaims and records are read only where one of them is unhealthy: else none
+ * can be the sign of an outage. The threshold of nodes without a NodePool counts the whole cluster.
  */
 async function loadClusterNodes(
   deps: PassDeps,
-  pool: string | undefined,
-  { repair, policies, config: { providerPolicies } }: PoolSettings,
+  { pool, nodes: ownNodes, poolSettings }: ObservedPool,
 ): Promise<ClusterNodes> {
+  const { repair, policies, config } = poolSettings;
   const { freeze, zoneOutage } = readableSettings(repair) ?? {};
-  const isGuarded = pool === undefined || freeze !== undefined || zoneOutage !== undefined;
-  const [cluster, poolList, instanceEnds] = await inParallel([
-    isGuarded ? loadCluster(deps) : listNodes(deps).then(nodes => ({ nodes: nodes.map(readNode), claims: undefined })),
+  const [nodes, poolList] = await inParallel([
+    listNodes(deps).then(listed => listed.map(readNode)),
     deps.kubernetes.list(RESOURCES.NodePool),
-    isGuarded && pool !== undefined ? loadInstanceEnds(deps) : undefined,
   ]);
   const pools = new Map(objectsOf(poolList, { ifNotServed: 'empty' }).map(each => [each.metadata.name, each]));
-  return clusterNodesOf({ ...cluster, pools }, { policies, providerPolicies, mode: repair.mode }, instanceEnds);
+  const sources = { policies, providerPolicies: config.providerPolicies, mode: repair.mode };
+  const cluster = clusterNodesOf({ nodes, claims: undefined, pools }, sources);
+  if (pool === undefined) return clusterNodesOf({ nodes, claims: await listClaimsBeside(deps, nodes), pools }, sources);
+  const own = new Set(ownNodes.map(({ uid }) => uid));
+  const isSign = (node: NodeView): boolean =>
+    !own.has(node.uid) && matchRepairConditions(node, cluster.repairConditionsOf(node)).length > 0;
+  if ((freeze === undefined && zoneOutage === undefined) || !nodes.some(isSign)) return cluster;
+  const [claims, instanceEnds] = await inParallel([listClaimsBeside(deps, nodes), loadInstanceEnds(deps)]);
+  return clusterNodesOf({ nodes, claims, pools }, sources, instanceEnds);
 }
 
 /**

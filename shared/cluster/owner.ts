@@ -42,7 +42,11 @@ export const claimsOfNode = (owner: string | undefined, pool: string | undefined
 /** All Nodes and all NodeClaims. */
 export async function loadCluster(deps: Deps): Promise<NodesAndClaims> {
   const nodes = (await listNodes(deps)).map(readNode);
+  return { nodes, claims: await listClaimsBeside(deps, nodes) };
+}
+
+/** All NodeClaims. @param nodes all Nodes */
+export async function listClaimsBeside(deps: Deps, nodes: readonly NodeView[]): Promise<readonly NodeClaimView[]> {
   const one = nodes.find(node => node.ownerClaim !== undefined || nodePoolOf(node) !== undefined);
-  const reading = claimsOfNode(one?.ownerClaim, one && nodePoolOf(one));
-  return { nodes, claims: (await listNodeClaims(deps, reading)).map(readNodeClaim) };
+  return (await listNodeClaims(deps, claimsOfNode(one?.ownerClaim, one && nodePoolOf(one)))).map(readNodeClaim);
 }
