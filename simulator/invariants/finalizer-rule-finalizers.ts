@@ -20,20 +20,26 @@ export const checkFinalizerRuleFinalizers: MakeCheck = context => {
   const { mirror, now, clockTolerance, quietSince, lastDenial, violate } = context;
   /** By UID: since when nothing keeps the object. */
   const free = new Map<string, number>();
-  /** UIDs of objects with a call that may have an answer by now. */
+  /** Calls that may have an answer by now, by the clean-up: object and finalizer, which another rule may have taken over. */
   const calls = new Map<string, PortCall[]>();
-  /** Clean-ups that a worker reported as done, as `uid/rule`. */
+  /** Clean-ups that a worker reported as done. */
   const answered = new Set<string>();
   /** Those that said so while they were waited for: nothing else is. */
   const isOver = new Set<string>();
-  const isCleaned = (uid: string, rule: string): boolean =>
-    answered.has(`${uid}/${rule}`) ||
-    (calls.get(uid) ?? []).some(
+  /** The clean-up that a call or an answer is about. @param key `uid/rule` */
+  const cleanUpOf = (key: string): string => {
+    const [uid = '', name] = key.split('/');
+    const rule = [...mirror.all('finalizerrules').values()].find(({ metadata }) => metadata.name === name);
+    return workOn(uid, textOf(dig(rule, 'spec', 'finalizerName')));
+  };
+  const isCleaned = (cleanUp: string): boolean =>
+    answered.has(cleanUp) ||
+    (calls.get(cleanUp) ?? []).some(
       ({ outcome }) => outcome.kind === 'answered' && fieldsOf(outcome.value)['kind'] === 'succeeded',
     );
   /** A function said that a worker is at it: it may take its time. */
-  const isAtWork = (uid: string): boolean => {
-    const outcome = calls.get(uid)?.at(-1)?.outcome;
+  const isAtWork = (cleanUp: string): boolean => {
+    const outcome = calls.get(cleanUp)?.at(-1)?.outcome;
     return outcome?.kind === 'answered' && fieldsOf(outcome.value)['kind'] === 'pending';
   };
   /** When the deletion of a pod began, by its UID: its timestamp moves with its grace period. */
@@ -48,8 +54,10 @@ export const checkFinalizerRuleFinalizers: MakeCheck = context => {
     onMinute() {
       const quiet = quietSince();
       const kept = (quiet === undefined ? [] : keptObjects(context)).filter(
-        ({ rule, isAsked, object: { metadata } }) =>
-          isOver.has(`${metadata.uid}/${rule}`) ? true : !isAsked && !isAtWork(metadata.uid),
+        ({ finalizerName, isAsked, object: { metadata } }) => {
+          const cleanUp = workOn(metadata.uid, finalizerName);
+          return isOver.has(cleanUp) || (!isAsked && !isAtWork(cleanUp));
+        },
       );
       const uids = new Set(kept.map(({ object }) => object.metadata.uid));
       for (const uid of free.keys()) if (!uids.has(uid)) free.delete(uid);
@@ -69,17 +77,17 @@ export const checkFinalizerRuleFinalizers: MakeCheck = context => {
       const result = textOf(dig(detail, 'result')) ?? '';
       if (detailType !== 'TerminationHookAnswered' || !['succeed', 'notFound'].includes(result)) return;
       if (dig(detail, 'cluster') !== CLUSTER_NAME) return;
-      const key = textOf(dig(detail, 'key')) ?? '';
-      const [uid = ''] = key.split('/');
-      answered.add(key);
-      if (isAtWork(uid) && quietSince() !== undefined) isOver.add(key);
+      const cleanUp = cleanUpOf(textOf(dig(detail, 'key')) ?? '');
+      answered.add(cleanUp);
+      if (isAtWork(cleanUp) && quietSince() !== undefined) isOver.add(cleanUp);
     },
     onCall(call, run) {
       if (!isCleanup(call)) return;
       const uid = textOf(dig(call.args[0], 'about', 'uid')) ?? '';
       if (lastRecordWrite(run) < 0) violate('I4', `${run.by} calls the clean-up of ${uid} before it noted that down`);
       // After a run that dies before it stored the answer, a second call with the same key follows.
-      calls.set(uid, [...(calls.get(uid) ?? []), call]);
+      const cleanUp = cleanUpOf(textOf(dig(call.args[0], 'key')) ?? '');
+      calls.set(cleanUp, [...(calls.get(cleanUp) ?? []), call]);
     },
     onWrite({ before, after }, by) {
       if (before?.metadata.deletionTimestamp === undefined) return;
@@ -88,7 +96,7 @@ export const checkFinalizerRuleFinalizers: MakeCheck = context => {
       const left = listOf(dig(after, 'metadata', 'finalizers'));
       for (const name of (before.metadata.finalizers ?? []).filter(each => !left.includes(each))) {
         const [rule] = rulesWith(name, mirror);
-        if (rule === undefined || isCleaned(before.metadata.uid, rule.metadata.name)) continue;
+        if (rule === undefined || isCleaned(workOn(before.metadata.uid, name))) continue;
         if (dig(rule, 'spec', 'cleanup', 'builtin') !== undefined) continue;
         const period = parseGoDuration(textOf(dig(rule, 'spec', 'deadline')) ?? '');
         const begin = begins.get(before.metadata.uid) ?? Date.parse(before.metadata.deletionTimestamp);
@@ -102,6 +110,8 @@ export const checkFinalizerRuleFinalizers: MakeCheck = context => {
   };
 };
 
+const workOn = (uid: string, finalizerName: unknown): string => `${uid}/${String(finalizerName)}`;
+
 /** It cannot be read, and nothing is done by it until it can. */
 const isRefused = (rule: KubernetesObject): boolean =>
   listOf(dig(rule, 'status', 'conditions')).some(
@@ -109,7 +119,7 @@ const isRefused = (rule: KubernetesObject): boolean =>
   );
 
 interface Kept {
-  readonly rule: string;
+  readonly finalizerName: unknown;
   /** A worker that a bus event asks may take its time. */
   readonly isAsked: boolean;
   readonly resource: string;
@@ -128,6 +138,6 @@ function keptObjects({ mirror, objects, failsCleanup }: CheckContext): readonly 
         metadata.deletionTimestamp !== undefined &&
         (metadata.finalizers ?? []).some(name => name === dig(rule, 'spec', 'finalizerName')),
     );
-    return kept.map(object => ({ rule: rule.metadata.name, resource, object, isAsked }));
+    return kept.map(object => ({ finalizerName: dig(rule, 'spec', 'finalizerName'), resource, object, isAsked }));
   });
 }
