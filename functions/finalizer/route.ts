@@ -9,7 +9,7 @@ import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import type { Rounds } from '../../shared/policies/rounds.ts';
 import { kindRoute, routeWakeUp, type SubjectWakeUp, type WakeUpRoute } from '../../shared/lifecycle/wake-up-route.ts';
-import { orUnavailable } from '../../shared/ports/read-answer.ts';
+import { valueOrUnavailable } from '../../shared/ports/read-answer.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { keepPolicy } from '../../shared/cluster/kept-policies.ts';
 import { PROTECTION } from '../../shared/policies/protection-settings.ts';
@@ -161,16 +161,12 @@ async function reconcileNode(
   missing?: string,
 ): Promise<void> {
   const { wakeUp, onlyIfTerminating = false } = cause;
-  const found = await orUnavailable(
-    targetOfNode(context.deps, context.claimCache, { name, onlyIfTerminating }).then(
-      target => ({ kind: 'read', target }) as const,
-    ),
-  );
+  const found = await valueOrUnavailable(targetOfNode(context.deps, context.claimCache, { name, onlyIfTerminating }));
   if (found.kind === 'unavailable') {
     if (wakeUp === undefined) throw found.error;
     return noteUnreadNode(context, found.error, wakeUp);
   }
-  const { target } = found;
+  const { value: target } = found;
   const isOwn = target?.kind === 'Node' && (wakeUp === undefined || target.uid === wakeUp.subject.uid);
   const isKnown = target === undefined || (await reconcileTarget(context, target, isOwn ? wakeUp : undefined));
   // Its NodeClaim went since it was found: the Node is a subject of its own from now on.

@@ -86,6 +86,12 @@ export async function orUnavailable<Answer>(call: Promise<Answer>): Promise<Answ
   }
 }
 
+/** Makes such a value of what is read out of several answers, and has no kind of its own. */
+export const valueOrUnavailable = <Value>(
+  call: Promise<Value>,
+): Promise<{ readonly kind: 'known'; readonly value: Value } | Unavailable> =>
+  orUnavailable(call.then(value => ({ kind: 'known', value }) as const));
+
 export interface RejectedCall {
   readonly kind: 'rejected';
   readonly message: string;

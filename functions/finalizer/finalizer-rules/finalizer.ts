@@ -13,7 +13,7 @@ import { carriesFinalizer, FINALIZER_RULE_FINALIZER } from './finalizer-rule-set
 import type { ObservedFinalizerRule } from './observe.ts';
 import { listFinalizerRuleObjects } from './wake-ups.ts';
 import { changeExactly } from '../../../shared/ports/exact-change.ts';
-import { objectOf, orUnavailable } from '../../../shared/ports/read-answer.ts';
+import { objectOf, valueOrUnavailable } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FinalizerDeps, 'kubernetes' | 'clock'>;
 
@@ -63,13 +63,11 @@ export async function releaseFinalizerRuleWhenUnused(
 }
 
 async function findObjectsWithFinalizer(deps: Deps, inForce: FinalizerRuleInForce): Promise<ObjectsWithFinalizer> {
-  const listed = await orUnavailable(
-    listFinalizerRuleObjects(deps, inForce).then(objects => ({ kind: 'listed' as const, objects })),
-  );
+  const listed = await valueOrUnavailable(listFinalizerRuleObjects(deps, inForce));
   if (listed.kind === 'unavailable')
     return { kind: 'unavailable', message: messageOf(listed.error), isForbidden: isForbidden(listed.error) };
-  if (listed.objects === 'notServed') return { kind: 'notServed' };
-  const objects = listed.objects.filter(object => carriesFinalizer(object, inForce));
+  if (listed.value === 'notServed') return { kind: 'notServed' };
+  const objects = listed.value.filter(object => carriesFinalizer(object, inForce));
   return objects.length === 0 ? { kind: 'none' } : { kind: 'some', objects };
 }
 

@@ -1,11 +1,11 @@
 /** One object of a kind that FinalizerRules name: for each of them look, decide, apply; entries without a FinalizerRule are kept. */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { aboutSubject, type Subject } from '../../../shared/contract/subject.ts';
-import { parseApiVersion, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { parseApiVersion, type KubernetesObject, type ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { createBackoff, noteRefusedRead, reportWarning, type Backoff } from '../../../shared/lifecycle/refusals.ts';
 import { settle } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import { orUnavailable } from '../../../shared/ports/read-answer.ts';
+import { orUnavailable, valueOrUnavailable } from '../../../shared/ports/read-answer.ts';
 import { apply, type LedgerDecision } from './apply.ts';
 import type { ObjectContext, ObjectRunContext, ReplaceableRules, WorkerAnswer } from './context.ts';
 import { decide } from './decide.ts';
@@ -41,21 +41,21 @@ export async function reconcileObject(
       // An answer of a worker is in no record yet (I9).
       isRequest: answer !== undefined,
     });
-  const found = await orUnavailable(loadFinalizerRules(deps).then(all => ({ kind: 'there', all }) as const));
+  const found = await valueOrUnavailable(loadFinalizerRules(deps));
   if (found.kind === 'unavailable') return waitToRead(found.error, timedLedgerRecord, createBackoff(deps.clock));
-  const { all } = found;
+  const { value: all } = found;
   const rules = finalizerRulesForKind(parseApiVersion(subject.apiVersion).group, kind, all);
   const entriesLeft = entriesWithoutRule(await timedLedgerRecord.load(), rules);
   for (const inForce of rules) {
     const rule = inForce.object.metadata.name;
     const timedRecord = entryRecord(deps, timedLedgerRecord, ownerOf(inForce));
     // The plural stands in the status of the FinalizerRule, which others may have emptied.
-    const resolved = await orUnavailable(resolveType(deps, inForce));
+    const resolved = await valueOrUnavailable(typeOf(deps, inForce));
     if (resolved.kind === 'unavailable') {
       await waitToRead(resolved.error, timedRecord, createBackoff(deps.clock));
       continue;
     }
-    const { type } = resolved;
+    const { value: type } = resolved;
     if (type === undefined) {
       await keepEntryWithoutFinalizerRule(context, { subject, timedRecord, rule, because: undefined }, answer);
       continue;
@@ -87,8 +87,10 @@ export async function reconcileObject(
   }
 }
 
-const resolveType = async ({ kubernetes }: Pick<ObjectContext['deps'], 'kubernetes'>, inForce: FinalizerRuleInForce) =>
-  ({ kind: 'there', type: inForce.type ?? (await kubernetes.resolve(inForce.rule)) }) as const;
+const typeOf = async (
+  { kubernetes }: Pick<ObjectContext['deps'], 'kubernetes'>,
+  { type, rule }: FinalizerRuleInForce,
+): Promise<ResourceType | undefined> => type ?? (await kubernetes.resolve(rule));
 
 /** The reason why nothing is cleaned up by a FinalizerRule. */
 function whyNothingCleansUp(rule: string, all: readonly KubernetesObject[]): string {

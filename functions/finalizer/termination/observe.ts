@@ -31,7 +31,7 @@ import { hasBegun } from './rule/turn.ts';
 import { EMPTY_TERMINATION, isOfEarlierDeletion, waitOf, type TerminationRecord } from './record.ts';
 import type { PolicySet } from '../../../shared/policies/policy-set.ts';
 import { effectiveTermination, takesBackDeadline, TERMINATION_BLOCK, type EffectiveTermination } from './settings.ts';
-import { orUnavailable, KindNotServed, type Unavailable } from '../../../shared/ports/read-answer.ts';
+import { KindNotServed, valueOrUnavailable, type Unavailable } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -104,8 +104,8 @@ export async function observe(
   const named = { record: storedRecord, viaNode: target.viaNode };
   const [namedNodes, ofPool, ofPolicies] = await inParallel([
     kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
-    orUnavailable(loadPool(deps, pool).then(value => ({ kind: 'known', value }) as const)),
-    orUnavailable(loadPolicySets(deps, OWNER, BLOCKS).then(value => ({ kind: 'known', value }) as const)),
+    valueOrUnavailable(loadPool(deps, pool)),
+    valueOrUnavailable(loadPolicySets(deps, OWNER, BLOCKS)),
   ]);
   const stored = storedRecord && isOfEarlierDeletion(storedRecord, [object, ...namedNodes]) ? undefined : storedRecord;
   const failure = [ofPool, ofPolicies].find(answer => answer.kind === 'unavailable');
