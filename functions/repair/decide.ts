@@ -9,6 +9,7 @@
  * | what is found of its nodes | `judgePool` | `rule/judged-pool.ts` | `explained-node.ts`, `reconcile.ts` |
  * | what that asks to read | `nextRead`, `nodesToConfirm` | `rule/judged-pool.ts`, `rule/confirmation.ts` | `reconcile.ts` |
  * | what guards count | `guardInputsOf` | `rule/guard-inputs.ts` | `explained-node.ts`, `reconcile.ts` |
+ * | whether freeze or zone may block | `mayBeOutage` | `rule/guards.ts` | `observe.ts` |
  * | since when an instance was ended | `instanceEndTimeOf` | `rule/guard-inputs.ts` | `observe.ts` |
  * | which pool a node is of | `poolOf` | `rule/pool-members.ts` | `common/settings.ts`, `explained-node.ts`, `policy-status/observe.ts`, `wake-ups.ts` |
  * | which of the listed nodes are of the pool | `nodesWithoutClaim`, `ownsNode` | `rule/pool-members.ts` | `observe.ts` |

@@ -17,6 +17,7 @@ import { NODE_CODEC, nodeRecordId, POOL_CODEC, poolRecordId, type StoredNode } f
 import { type OpenReservations, openReservations } from './reservations.ts';
 import type { NodeToConfirm } from './rule/confirmation.ts';
 import { instanceEndTimeOf } from './rule/guard-inputs.ts';
+import { mayBeOutage } from './rule/guards.ts';
 import type { NextRead } from './rule/judged-pool.ts';
 import type { PassRequests } from './rule/pass-requests.ts';
 import type { ClusterNodes, DueFacts, PoolFacts } from './rule/pool-facts.ts';
@@ -29,7 +30,7 @@ import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { MEDIK8S_LEASES, NODE_REQUESTS, RESOURCES } from '../../shared/contract/resources.ts';
 import { type NodeClaimView, readNodeClaim, replacedNode } from '../../shared/domain/node-claim.ts';
 import { type NodeView, readNode } from '../../shared/domain/node.ts';
-import { matchRepairConditions, type RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { matchRepairConditions, type RepairCondition, type RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { type EpochMs, isDue } from '../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../shared/errors.ts';
 import { withoutRefusedRead } from '../../shared/lifecycle/refusals.ts';
@@ -286,27 +287,27 @@ async function readClaimsElsewhere(
 }
 
 /**
- * Reads all nodes, and by what they count. Of other pools' nodes NodeClaims and records are read only where one of them is unhealthy: else none
- * can be the sign of an outage. The threshold of nodes without a NodePool counts the whole cluster.
+ * Reads all nodes, and by what they count. What NodeClaims of other pools and records of ended instances say matters to freeze and zone
+ * alone, and is read where one of them may hold. The threshold of nodes without a NodePool counts the whole cluster.
  */
 async function loadClusterNodes(
   deps: PassDeps,
-  { pool, nodes: ownNodes, poolSettings }: ObservedPool,
+  { pool, nodes: ownNodes, poolSettings: { repair, policies, config }, now }: ObservedPool,
 ): Promise<ClusterNodes> {
-  const { repair, policies, config } = poolSettings;
-  const { freeze, zoneOutage } = readableSettings(repair) ?? {};
   const [nodes, poolList] = await inParallel([
     listNodes(deps).then(listed => listed.map(readNode)),
     deps.kubernetes.list(RESOURCES.NodePool),
   ]);
   const pools = new Map(objectsOf(poolList, { ifNotServed: 'empty' }).map(each => [each.metadata.name, each]));
   const sources = { policies, providerPolicies: config.providerPolicies, mode: repair.mode };
-  const cluster = clusterNodesOf({ nodes, claims: undefined, pools }, sources);
   if (pool === undefined) return clusterNodesOf({ nodes, claims: await listClaimsBeside(deps, nodes), pools }, sources);
-  const own = new Set(ownNodes.map(({ uid }) => uid));
-  const isSign = (node: NodeView): boolean =>
-    !own.has(node.uid) && matchRepairConditions(node, cluster.repairConditionsOf(node)).length > 0;
-  if ((freeze === undefined && zoneOutage === undefined) || !nodes.some(isSign)) return cluster;
+  const cluster = clusterNodesOf({ nodes, claims: undefined, pools }, sources);
+  const ownUids = new Set(ownNodes.map(({ uid }) => uid));
+  const ownConditions = repairConditionsUnder(repair);
+  const repairConditionsOf = (node: NodeView): readonly RepairCondition[] =>
+    ownUids.has(node.uid) ? ownConditions : cluster.repairConditionsOf(node);
+  const areAllOwn = nodes.every(({ uid }) => ownUids.has(uid));
+  if (areAllOwn || !mayBeOutage(readableSettings(repair), nodes, { now, repairConditionsOf })) return cluster;
   const [claims, instanceEnds] = await inParallel([listClaimsBeside(deps, nodes), loadInstanceEnds(deps)]);
   return clusterNodesOf({ nodes, claims, pools }, sources, instanceEnds);
 }

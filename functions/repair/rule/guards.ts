@@ -14,6 +14,7 @@ import {
   matchRepairConditions,
   type OutageThreshold,
   type RepairCondition,
+  type RepairSettings,
   resolveNodeCount,
 } from '../../../shared/domain/repair-policy.ts';
 import {
@@ -83,6 +84,19 @@ export function createGuards(inputs: GuardInputs): Guards {
       return blocker && recoveringBlocker(blocker, window, addDuration(toEpochMs(firstReturn), window));
     };
   }
+}
+
+/** Whether so many nodes are unhealthy, or have just come back, that freeze or zone may block. Which of them count is not asked. */
+export function mayBeOutage(
+  settings: Pick<RepairSettings, 'freeze' | 'zoneOutage'> | undefined,
+  nodes: readonly NodeView[],
+  inputs: Pick<GuardInputs, 'now' | 'repairConditionsOf'>,
+): boolean {
+  const least = Math.min(...[settings?.freeze, settings?.zoneOutage].map(each => each?.minNodes ?? Infinity));
+  const mayBeSign = (node: NodeView): boolean =>
+    matchRepairConditions(node, inputs.repairConditionsOf(node)).length > 0 ||
+    returnOf(node, LONGEST_RECOVERING, { ...inputs, isActedUpon: () => false }) !== undefined;
+  return nodes.filter(mayBeSign).length >= least;
 }
 
 /** The longest time for which nodes that have just recovered block the repair of another node, in one incident. */
@@ -160,7 +174,11 @@ const isOfFreeze = ({ type, status }: RepairCondition): boolean => type === 'Rea
 function returnOf(
   node: NodeView,
   window: DurationMs,
-  { now, repairConditionsOf: repairConditionsFor, isActedUpon }: GuardInputs,
+  {
+    now,
+    repairConditionsOf: repairConditionsFor,
+    isActedUpon,
+  }: Pick<GuardInputs, 'now' | 'repairConditionsOf' | 'isActedUpon'>,
 ): { readonly returnTime: EpochMs; readonly returned: readonly RepairCondition[] } | undefined {
   // What is tolerated for ever is no illness, and its end no return.
   const counted = repairConditionsFor(node).filter(({ toleration }) => !isNever(toleration));

@@ -14,7 +14,7 @@ import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 /** All nodes of the cluster, and by what they count. */
 export interface ClusterNodes {
   readonly nodes: readonly NodeView[];
-  /** All NodeClaims; undefined: none but those of the pool changes what is counted. */
+  /** All NodeClaims; undefined: those of other pools change no guard's answer. */
   readonly claims: readonly NodeClaimView[] | undefined;
   /** Repair conditions by which a node of any pool is unhealthy: those of its own pool, or the provider's. */
   readonly repairConditionsOf: (node: NodeView) => readonly RepairCondition[];

@@ -5,8 +5,11 @@ import { LAST_REBOOT_ANNOTATION } from '../../../../functions/repair/node/rule/r
 import { newNode } from '../../../../functions/repair/node/rule/attempt.ts';
 import { verdictOf } from '../../../../functions/repair/node/rule/finding.ts';
 import { NEW_POOL } from '../../../../functions/repair/pool-record.ts';
+import { mayBeOutage } from '../../../../functions/repair/rule/guards.ts';
+import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
+import { repairConditionsOf } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, type EpochMs, minutes, toDurationMs, toIsoText } from '../../../../shared/domain/time.ts';
 import {
   aCondition,
@@ -17,6 +20,7 @@ import {
   type PoolWorld,
   SICK,
   someRepairInForce,
+  someSettings,
   T,
   verdictsOf,
 } from '../../../builders/repair.ts';
@@ -200,6 +204,27 @@ describe('outages', () => {
     );
     const frozen = someRepairInForce({ ...all, zoneOutage: 'Off' });
     expect(aDecision(dark, { repair: frozen }).poolRecord.blockingGuards).toEqual(counts ? ['cluster'] : []);
+  });
+});
+
+describe('an outage may hold', () => {
+  const dark = (count: number): readonly NodeView[] =>
+    Array.from({ length: count }, (_, at) => unhealthyNode(`u${at}`));
+  const mayHold = (nodes: readonly NodeView[], block: JsonObject = {}): boolean => {
+    const settings = someSettings(block);
+    return mayBeOutage(settings, nodes, { now: NOW, repairConditionsOf: () => repairConditionsOf(settings) });
+  };
+
+  it.each<[boolean, string, readonly NodeView[], JsonObject]>([
+    [true, 'from as many unhealthy nodes on as make one', [...dark(3), well('w')], {}],
+    [false, 'below that', [...dark(2), well('w')], {}],
+    [true, 'with one that came back five minutes ago', [...dark(2), well('w', 4.9)], {}],
+    [false, 'no longer than five minutes', [...dark(2), well('w', 5)], {}],
+    [true, 'by the least number of freeze', dark(2), { freeze: { minNodes: 2 }, zoneOutage: 'Off' }],
+    [true, 'by the least number of zone', dark(2), { freeze: 'Off', zoneOutage: { minNodes: 2 } }],
+    [false, 'where both are off', dark(9), { freeze: 'Off', zoneOutage: 'Off' }],
+  ])('%s: %s', (expected, _, nodes, block) => {
+    expect(mayHold(nodes, block)).toBe(expected);
   });
 });
 
