@@ -35,7 +35,16 @@ import { profileOf } from './repair-conditions.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
-import { does, exactVersionOf, isKubernetes, isTermination, lastGet, lastList, targetOf } from './run-journal.ts';
+import {
+  does,
+  exactVersionOf,
+  isKubernetes,
+  isTermination,
+  lastGet,
+  lastList,
+  lastRecordWrite,
+  targetOf,
+} from './run-journal.ts';
 import { followConfiguration } from './refused-configuration.ts';
 
 /** Every other reason for a hold is judged by the objects themselves. */
@@ -233,9 +242,9 @@ function targetOfTermination(call: PortCall, mirror: Mirror): KubernetesObject |
   return claim && annotationOf(claim, REPLACES_ANNOTATION) === undefined ? claim : undefined;
 }
 
-/** Index of the last record of this very node that the run has written, among its calls; -1 for none. */
-const lastNoted = (run: Run, { metadata }: KubernetesObject): number =>
-  run.calls.findLastIndex(
+/** The run has written a record of this very node. */
+const hasNoted = (run: Run, { metadata }: KubernetesObject): boolean =>
+  run.calls.some(
     ({ port, method, args, outcome }) =>
       port === 'records' &&
       method === 'put' &&
@@ -260,9 +269,9 @@ function complainAboutAct(
   const seen = lastGet(run, 'nodes', node => instanceOfNode(node) === instance);
   if (seen?.object === undefined) return 'the run has not looked at its node';
   const node = seen.object;
-  const noted = lastNoted(run, node);
-  if (noted < 0) return 'the run has not recorded its intent for the node';
-  if (seen.index < noted) return 'the run has not looked at the node again after it had recorded its intent';
+  if (!hasNoted(run, node)) return 'the run has not recorded its intent for the node';
+  if (seen.index < lastRecordWrite(run))
+    return 'the run has not looked at the node again after it had recorded its intent';
   const named = textOf(dig(claim, 'status', 'nodeName'));
   if (named !== undefined && named !== node.metadata.name) return `it is not the NodeClaim of ${nameOf(node)}`;
   const nodes = lastList(run, 'nodes');

@@ -165,14 +165,18 @@ export function knowsRecord(run: Run): boolean {
   );
 }
 
-/** Index of the last write of a record that was taken, among the calls; -1 for none. */
+/** Records of settings that were read: the configuration, and policies that stay in force. */
+const OF_SETTINGS = /^(?:configuration$|(?:kept-)?policy\/)/;
+
+/** Index of the last write of a record that was taken, among the calls; -1 for none. A record of settings is no intent. */
 export function lastRecordWrite(run: Run): number {
   return run.calls.findLastIndex(
-    ({ port, method, outcome }) =>
+    ({ port, method, args, outcome }) =>
       port === 'records' &&
       method === 'put' &&
       outcome.kind === 'answered' &&
-      fieldsOf(outcome.value)['kind'] === 'written',
+      fieldsOf(outcome.value)['kind'] === 'written' &&
+      !OF_SETTINGS.test(textOf(dig(args[0], 'id')) ?? ''),
   );
 }
 

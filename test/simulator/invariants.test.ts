@@ -34,6 +34,7 @@ const ANYTHING: Permissions = {
 interface Slips {
   readonly intent?: false;
   readonly secondLook?: false;
+  readonly limitsFirst?: false;
   readonly count?: false;
   readonly uid?: false;
   readonly audit?: false;
@@ -54,13 +55,17 @@ const repairAtOnce =
     };
   };
 
-async function repair(deps: FunctionDeps, { intent, secondLook, count, uid, audit }: Slips): Promise<void> {
+async function repair(
+  deps: FunctionDeps,
+  { intent, secondLook, limitsFirst, count, uid, audit }: Slips,
+): Promise<void> {
   await objectAt(deps.kubernetes, { type: RESOURCES.ConfigMap, namespace: 'curfew', name: 'curfew-config' });
   const node = await objectAt(deps.kubernetes, NODE);
   const subject = { ...SUBJECT, ...(node && { uid: node.metadata.uid }) };
   if (intent !== false) await deps.records.put({ owner: 'repair', id: 'node/x', subject, state: {} }, 0);
   if (secondLook !== false) await objectAt(deps.kubernetes, NODE);
-  // A record of something else, as of settings that are read again, is no intent.
+  if (limitsFirst === false) await deps.records.put({ owner: 'repair', id: 'limits', subject: SUBJECT, state: {} }, 0);
+  // A record of settings that are read again is no intent.
   const other = { owner: 'repair', id: 'configuration', subject: { ...SUBJECT, name: 'b' }, state: {} } as const;
   if (intent !== false) await deps.records.put(other, 0);
   await objectAt(deps.kubernetes, { type: RESOURCES.NodePool, name: 'a' });
@@ -126,6 +131,7 @@ describe('a termination', () => {
       /^I3: .* is tolerated until 2024-11-01T15:10:00/,
     ],
     ['without a second look', sick('0s'), { secondLook: false }, /^I3: .* has not looked at the node again/],
+    ['looked at before the limits', sick('0s'), { limitsFirst: false }, /^I3: .* has not looked at the node again/],
     ['without counting the unhealthy', sick('0s'), { count: false }, /^I3: .* has not counted/],
     ['without an intent', sick('0s'), { intent: false }, /^I4: .* without having recorded its intent/],
     ['without the UID', sick('0s'), { uid: false }, /^I10: .* without its UID/],
