@@ -20,6 +20,8 @@ export const BUNDLING = {
   outExtension: { '.js': '.mjs' },
   // What is imported by `import()` is a file of its own, which the start does not read.
   splitting: true,
+  // The AWS SDK has code for browsers that imports it. Nothing calls that code, and splitting would write the file all the same.
+  external: ['bowser'],
   // CommonJS dependencies call `require`, which ES modules do not have.
   banner: {
     js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
