@@ -63,6 +63,16 @@ describe('hooks', () => {
       call('awaited', a, b),
     ],
     [
+      'are called once where one of them was, beside a Karpenter that has gone since',
+      { karpenter: 'mayHaveGone', isEnding: true, record: { hooks: { a: hookProgress('succeeded', once) } } },
+      call('once', a, b),
+    ],
+    [
+      'are called once beside Karpenter, whatever was awaited before it came',
+      { ...beside, record: { hooks: { a: hookProgress('succeeded') } } },
+      call('once', a, b),
+    ],
+    [
       'are awaited after the end, whoever has ended it',
       { karpenter: 'mayHaveGone', point: 'after-terminate' },
       call('awaited', a, b),
