@@ -80,19 +80,16 @@ export function guardInputsOf(
   const isUnhealthy = (node: NodeView): boolean => matchRepairConditions(node, conditionsFor(node)).length > 0;
   const ended = new Map(findings.map(({ node, record }) => [node.uid, instanceEndTimeOf(record?.attempt)]));
   const knownOf = (node: NodeView): KnownNode => {
-    // Without a NodePool the whole cluster is counted, whose NodeClaims then are known.
-    const isOwn = pool !== undefined && ownUids.has(node.uid);
     const owner = ownerOf(node, clusterIndex ?? index);
-    // The pass of a pool knows its own NodeClaims, whether or not it has read those of the cluster.
-    const isUnclaimed = (isOwn ? ownerOf(node, index) : owner).kind === 'none';
+    const poolName = poolOf(node, owner);
     // Of a Node that says its pool alone nobody knows whether it had a NodeClaim: it counts while it is well.
-    const isLeftOver = (): boolean =>
-      node.ownerClaim !== undefined || (poolOf(node, owner) !== undefined && isUnhealthy(node));
+    const isLeftOver =
+      owner.kind === 'none' && (node.ownerClaim !== undefined || (poolName !== undefined && isUnhealthy(node)));
     return {
       claim: owner.kind === 'claim' ? owner.claim : undefined,
-      isLeftOver: isUnclaimed && isLeftOver(),
+      isLeftOver,
       instanceEndTime: ended.get(node.uid) ?? cluster?.instanceEnds.get(node.uid),
-      poolVeto: isOwn ? undefined : cluster?.vetoOfPool(poolOf(node, owner)),
+      poolVeto: cluster?.vetoOfPool(poolName),
     };
   };
   const budgetChoice = settings.disruptionBudgets;
@@ -133,7 +130,7 @@ export interface KnownNode {
   readonly isLeftOver: boolean;
   /** Time at which a repair had the Auto Scaling group end its instance; undefined: none did. */
   readonly instanceEndTime: EpochMs | undefined;
-  /** The veto on its NodePool; undefined: its pool has no NodePool, or is that of the pass, whose veto holds the whole pool. */
+  /** The veto on its NodePool; undefined: its pool has no NodePool, or the cluster is not counted. */
   readonly poolVeto: VetoSource | undefined;
 }
 
