@@ -95,16 +95,19 @@ function zeroLimits(spec: JsonObject): readonly Doubt[] {
   });
 }
 
+/** The entries of a `repair` block that may state what the block states. */
+const entriesOfRepair = (block: JsonObject) =>
+  ['policies', 'conditions'].flatMap(key =>
+    listIn(block, key).map((entry, index) => ({ path: ['spec', 'repair', key, index], entry: fieldsOf(entry) })),
+  );
+
 /** A duration that is read as `Never`; who writes the word knows what it does. */
 function tolerationsWithoutEnd({ repair: block }: JsonObject): readonly Doubt[] {
   if (!isJsonObject(block)) return [];
-  const entries = ['policies', 'conditions'].flatMap(key => {
-    const list = block[key];
-    return (Array.isArray(list) ? list : []).map((entry, index) => ({
-      path: ['spec', 'repair', key, index, 'toleration'],
-      text: isJsonObject(entry) ? entry['toleration'] : undefined,
-    }));
-  });
+  const entries = entriesOfRepair(block).map(({ path, entry }) => ({
+    path: [...path, 'toleration'],
+    text: entry['toleration'],
+  }));
   const field = 'defaultTolerationDuration';
   return [{ path: ['spec', 'repair', field], text: block[field] }, ...entries].flatMap(({ path, text }) => {
     if (typeof text !== 'string') return [];
@@ -120,14 +123,10 @@ const NO_BOUND_IN_GROUPS =
 /** Drain bounds where nodes of Auto Scaling groups are terminated, too: nobody counts them there. */
 function boundsOfGroups({ repair: block }: JsonObject): readonly Doubt[] {
   if (!isJsonObject(block) || block['nodesWithoutNodeClaim'] !== 'TerminateInAutoScalingGroup') return [];
-  const entries = ['policies', 'conditions'].flatMap(key =>
-    listIn(block, key).map((entry, index) => ({ path: ['spec', 'repair', key, index], entry: fieldsOf(entry) })),
-  );
-  return [{ path: ['spec', 'repair'], entry: block }, ...entries].flatMap(({ path, entry }) => {
+  return [{ path: ['spec', 'repair'], entry: block }, ...entriesOfRepair(block)].flatMap(({ path, entry }) => {
     const bound = entry['terminationGracePeriod'];
-    const drains = listIn({ actions: entry['actions'] ?? block['actions'] }, 'actions').some(
-      action => fieldsOf(action)['type'] === 'DrainThenTerminate',
-    );
+    const stating = entry['actions'] === undefined || entry['actions'] === null ? block : entry;
+    const drains = listIn(stating, 'actions').some(action => fieldsOf(action)['type'] === 'DrainThenTerminate');
     const isForceful = bound === undefined || bound === '0s';
     return isForceful || drains ? [] : [warning([...path, 'terminationGracePeriod'], NO_BOUND_IN_GROUPS)];
   });

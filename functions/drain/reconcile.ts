@@ -45,8 +45,7 @@ export async function reconcileNode(
       if (found.kind === 'unavailable') {
         const timedRecord = target.uid === undefined ? undefined : reader.timedRecordOf(target.uid);
         const { backoff } = reader;
-        const { clock } = deps;
-        await noteRefusedRead(found.error, { clock, backoff, timedRecord, reportOf, isRequest: !run.isMessageDone });
+        await noteRefusedRead(found.error, { backoff, timedRecord, reportOf, isRequest: !run.isMessageDone });
         return { kind: 'over' };
       }
       isHere = found.kind === 'here';

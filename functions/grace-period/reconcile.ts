@@ -60,7 +60,6 @@ export async function reconcileNode(context: ReconcileContext, first: TargetNode
         const first = target.pods === 'always' ? firstState() : undefined;
         const { backoff } = run;
         await noteRefusedRead(found.error, {
-          clock: deps.clock,
           backoff,
           timedRecord: opened?.timedRecord,
           first,

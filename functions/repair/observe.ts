@@ -287,8 +287,8 @@ async function readClaimsElsewhere(
 }
 
 /**
- * Reads all nodes, and by what they count. What NodeClaims of other pools and records of ended instances say matters to freeze and zone
- * alone, and is read where one of them may hold. The threshold of nodes without a NodePool counts the whole cluster.
+ * Reads all nodes, with the facts that decide whether each of them counts. Only freeze and zone ask for the NodeClaims of other pools and for
+ * instances that were ended: both are read where freeze or zone may block. The threshold of nodes without a NodePool counts the whole cluster.
  */
 async function loadClusterNodes(
   deps: PassDeps,

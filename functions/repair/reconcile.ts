@@ -122,7 +122,6 @@ async function waitToRead(deps: PassDeps, pool: string | undefined, error: Error
     );
   };
   await noteRefusedRead(error, {
-    clock: deps.clock,
     backoff: createBackoff(deps.clock),
     timedRecord,
     first: { subject: poolSubject(pool), value: NEW_POOL },

@@ -99,6 +99,7 @@ export interface RefusableChange {
  * refusal. A run that loses many races counts as refused.
  */
 export interface Backoff {
+  readonly clock: Pick<Clock, 'now'>;
   try<Outcome>(change: RefusableChange, call: () => Promise<Outcome>): Promise<Outcome | RefusedChange>;
   /** The refusal because of which the change has to wait; undefined: it may be tried now. A caller with much to prepare asks this first. */
   waiting(change: Pick<RefusableChange, 'key' | 'stored' | 'restsOn' | 'deadline'>): RefusedChange | undefined;
@@ -144,6 +145,7 @@ export function createBackoff(clock: Pick<Clock, 'now'>): Backoff {
     return remembered.length === 0 ? undefined : Object.fromEntries(remembered);
   };
   return {
+    clock,
     waiting,
     refusalsAfter,
     forget: key => void ownRefusals.set(key, undefined),
@@ -214,7 +216,6 @@ export const reportWarning =
 const READ = 'read';
 
 export interface UnreadSubject<Value> {
-  readonly clock: Pick<Clock, 'now'>;
   readonly backoff: Backoff;
   /** Undefined: nobody knows yet which subject it is. */
   readonly timedRecord: TimedRecord<Value> | undefined;
@@ -233,7 +234,7 @@ export interface UnreadSubject<Value> {
  */
 export async function noteRefusedRead<Value extends { readonly refusals?: Refusals | undefined }>(
   error: Error,
-  { clock, backoff, timedRecord, first, isRequest, reportOf }: UnreadSubject<Value>,
+  { backoff, timedRecord, first, isRequest, reportOf }: UnreadSubject<Value>,
 ): Promise<void> {
   const loaded = error instanceof RetryableError ? await timedRecord?.load() : undefined;
   const stored =
@@ -248,7 +249,7 @@ export async function noteRefusedRead<Value extends { readonly refusals?: Refusa
   const refusals = backoff.refusalsAfter(value.refusals);
   const { until, redeliveryError } = outcome;
   const armed = loaded?.kind === 'known' ? loaded.stored.nextWakeTime : undefined;
-  const isPutOff = redeliveryError === undefined && armed !== undefined && isDue(clock.now(), armed);
+  const isPutOff = redeliveryError === undefined && armed !== undefined && isDue(backoff.clock.now(), armed);
   const wakeTime = isPutOff ? until : earliest(until, armed);
   const next = { ...value, ...(refusals !== undefined && { refusals }) };
   const saved = await timedRecord.save({ subject, value: next, wakeTime, redeliveryError });

@@ -6,7 +6,7 @@ import { type ActSeen, wasDone } from './ladder-acts.ts';
 export interface InstanceEndings {
   note(act: ActSeen, call: PortCall): void;
   /** Since when the instance is being ended, as repair remembers for certain; ms. */
-  endedSince(node: KubernetesObject): number | undefined;
+  readonly endedSince: (node: KubernetesObject) => number | undefined;
   /** It was asked for, and whether repair knows that it was done cannot be told. */
   isUnclear(node: KubernetesObject): boolean;
 }

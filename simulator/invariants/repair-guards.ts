@@ -89,7 +89,7 @@ export const checkRepairGuards: MakeCheck = context => {
     const isUncertain = (other: KubernetesObject): boolean =>
       other.metadata.uid !== node.metadata.uid &&
       (isNew(history.changed(other.metadata.uid), run) || isUnclear(other) || endings.isUnclear(other));
-    const endedSince = (other: KubernetesObject): number | undefined => endings.endedSince(other);
+    const { endedSince } = endings;
     const facts = { now: now(), mirror, node, poolName, neighbours, isUncertain, endedSince };
     const held = heldBy(block, censusOf(facts));
     if (held !== undefined) return held;

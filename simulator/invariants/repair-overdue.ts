@@ -122,7 +122,7 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number, isSettle
   const neighbours = ownership.neighboursIn(poolName);
   const sinceOf = (...of: Parameters<ConditionHistory['startOf']>): number | undefined =>
     history.startOf(...of)?.latest;
-  const endedSince = (other: KubernetesObject): number | undefined => facts.endings.endedSince(other);
+  const { endedSince } = facts.endings;
   const heldByCounts = (block: unknown): string | undefined => {
     const counted = { now, mirror, node, poolName, neighbours, endedSince };
     return (

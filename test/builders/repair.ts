@@ -209,9 +209,11 @@ export function aDecision(nodes: readonly NodeView[], overrides: Partial<PoolWor
   const presentNodes = nodes.map(node => judgeNode(context, node, records[node.uid]));
   const gone = Object.entries(world.gone ?? {}).map(([uid, record]) => judgeGone(uid, record, context));
   const findings = [...presentNodes, ...gone];
+  const clusterNodes = world.cluster ?? nodes;
+  const clusterClaims = overrides.claims ?? [...new Set([...nodes, ...clusterNodes])].map(node => claimOf(node));
   const cluster = settings && {
-    nodes: world.cluster ?? nodes,
-    claims: overrides.claims ?? [...new Set([...nodes, ...(world.cluster ?? [])])].map(node => claimOf(node)),
+    nodes: clusterNodes,
+    owners: indexOwners(clusterNodes, clusterClaims),
     repairConditionsOf: () => repairConditionsOf(settings),
     pools: [],
     vetoOfPool: () => undefined,

@@ -30,7 +30,7 @@ export async function callCleanUp(
   const { cleanup } = inForce.rule;
   if (cleanup.kind === 'none') return { kind: 'succeeded' };
   const { name, namespace, uid = '', kind } = subject;
-  // The version of the FinalizerRule: that in the ledger may be served no more.
+  // The FinalizerRule names the version: the one in the ledger may no longer be served.
   const apiVersion = apiVersionOf(inForce.rule);
   const rule = inForce.object.metadata.name;
   try {

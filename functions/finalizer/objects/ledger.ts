@@ -102,7 +102,7 @@ export const ownerOf = ({ object, rule }: FinalizerRuleInForce): EntryOwner => (
   finalizerName: rule.finalizerName,
 });
 
-/** Whether the entry is this FinalizerRule's: under its name, or handed over by another one with its finalizer, which sees to the object no more. */
+/** Whether the entry belongs to this FinalizerRule: it has its name, or an earlier rule with the same finalizer wrote it. */
 const isEntryOf =
   ({ rule, finalizerName }: EntryOwner) =>
   (entry: LedgerEntry): boolean =>

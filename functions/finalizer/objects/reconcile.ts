@@ -34,7 +34,6 @@ export async function reconcileObject(
   const timedLedgerRecord = openRecord(deps, LEDGER_CODEC, `object/${uid}`, wakeUp);
   const waitToRead = <Value extends LedgerEntry>(error: Error, timedRecord: TimedRecord<Value>, backoff: Backoff) =>
     noteRefusedRead(error, {
-      clock: deps.clock,
       backoff,
       timedRecord,
       reportOf: about => reportWarning(context.reporter, aboutSubject(about), EVENT_REASONS.finalizationError, 'retry'),

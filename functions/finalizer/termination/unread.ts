@@ -25,13 +25,12 @@ type UnreadableSettings = Omit<Extract<Wait, { readonly kind: 'unreadable' }>, '
 
 /** Notes that a NodeClaim or Node, or what its termination goes by, cannot be read. Throws the error where no record can keep it. */
 export const noteUnread = (
-  { deps, reporter }: Pick<TerminationContext, 'deps' | 'reporter'>,
+  { reporter }: Pick<TerminationContext, 'reporter'>,
   error: Error,
-  unread: Omit<UnreadSubject<TerminationRecord>, 'clock' | 'reportOf'>,
+  unread: Omit<UnreadSubject<TerminationRecord>, 'reportOf'>,
 ): Promise<void> =>
   noteRefusedRead(error, {
     ...unread,
-    clock: deps.clock,
     reportOf: subject => reportWarning(reporter, aboutSubject(subject), EVENT_REASONS.readRefused),
   });
 

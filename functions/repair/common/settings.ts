@@ -19,7 +19,8 @@ import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
 import { kindAndName, type KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { nearestName } from '../../../shared/domain/nearest-name.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
-import { DO_NOT_REPAIR_ANNOTATION } from '../../../shared/domain/node.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { DO_NOT_REPAIR_ANNOTATION, type NodeView } from '../../../shared/domain/node.ts';
 import { type ProviderPolicies, repairConditionsOfProvider } from '../../../shared/domain/provider-policies.ts';
 import {
   AWS_REPAIR_CONDITIONS,
@@ -83,13 +84,16 @@ function repairConditionsByPool(
   };
 }
 
-/** Says by what the nodes of a cluster count. The NodeClaim of a node says in which pool it is. */
+/** Objects that were read of a cluster. @property claims all NodeClaims; undefined: they were not read */
+interface ReadCluster {
+  readonly nodes: readonly NodeView[];
+  readonly claims: readonly NodeClaimView[] | undefined;
+  readonly pools: ReadonlyMap<string, KubernetesObject>;
+}
+
+/** Finds the repair conditions, NodeClaims and vetoes of all nodes. A node belongs to the pool that its NodeClaim names, else to that of its label. */
 export function clusterNodesOf(
-  {
-    nodes,
-    claims,
-    pools,
-  }: Pick<ClusterNodes, 'nodes' | 'claims'> & { readonly pools: ReadonlyMap<string, KubernetesObject> },
+  { nodes, claims, pools }: ReadCluster,
   sources: CountingSources,
   instanceEnds: ClusterNodes['instanceEnds'] = new Map(),
 ): ClusterNodes {
@@ -97,7 +101,7 @@ export function clusterNodesOf(
   const repairConditions = repairConditionsByPool(pools, sources);
   return {
     nodes,
-    claims,
+    owners: claims && owners,
     pools: [...pools.keys()],
     repairConditionsOf: node => repairConditions(poolOf(node, ownerOf(node, owners))),
     vetoOfPool(name) {

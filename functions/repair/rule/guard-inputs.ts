@@ -62,7 +62,6 @@ export function guardInputsOf(
   if (settings === undefined) return undefined;
   const cluster = dueFacts?.cluster;
   const index = indexOwners(ownNodes, [...claims.values()]);
-  const clusterIndex = cluster?.claims && indexOwners(cluster.nodes, cluster.claims);
   const repairConditions = repairConditionsOf(settings);
   const ownUids = new Set(ownNodes.map(({ uid }) => uid));
   const mended = new Set(findings.flatMap(({ record, node }) => (record && isMended(record) ? node.uid : [])));
@@ -80,7 +79,7 @@ export function guardInputsOf(
   const isUnhealthy = (node: NodeView): boolean => matchRepairConditions(node, conditionsFor(node)).length > 0;
   const ended = new Map(findings.map(({ node, record }) => [node.uid, instanceEndTimeOf(record?.attempt)]));
   const knownOf = (node: NodeView): KnownNode => {
-    const owner = ownerOf(node, clusterIndex ?? index);
+    const owner = ownerOf(node, cluster?.owners ?? index);
     const poolName = poolOf(node, owner);
     // Of a Node that says its pool alone nobody knows whether it had a NodeClaim: it counts while it is well.
     const isLeftOver =

@@ -7,15 +7,16 @@ import type { PoolRecord } from '../pool-record.ts';
 import type { StoredNode } from '../record.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairCondition } from '../../../shared/domain/repair-policy.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 
-/** All nodes of the cluster, and by what they count. */
+/** All nodes of the cluster, with the facts that decide whether each of them counts. */
 export interface ClusterNodes {
   readonly nodes: readonly NodeView[];
-  /** All NodeClaims; undefined: those of other pools change no guard's answer. */
-  readonly claims: readonly NodeClaimView[] | undefined;
+  /** The owners of all nodes; undefined: NodeClaims of other pools change no guard's answer, and were not read. */
+  readonly owners: OwnerIndex | undefined;
   /** Repair conditions by which a node of any pool is unhealthy: those of its own pool, or the provider's. */
   readonly repairConditionsOf: (node: NodeView) => readonly RepairCondition[];
   readonly pools: readonly string[];

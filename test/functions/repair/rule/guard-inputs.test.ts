@@ -22,6 +22,7 @@ import { judgePool } from '../../../../functions/repair/rule/judged-pool.ts';
 import type { ClusterNodes, PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
 import { poolOf } from '../../../../functions/repair/rule/pool-members.ts';
 import type { JsonObject, KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import { indexOwners } from '../../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { repairConditionsOf } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, toIsoText } from '../../../../shared/domain/time.ts';
@@ -33,7 +34,7 @@ const OTHER = aPoolNode('o1');
 const OTHERS = repairConditionsOf(someSettings({ conditions: [{ type: 'Disk', status: 'True', toleration: '1m' }] }));
 const CLUSTER: ClusterNodes = {
   nodes: [NODE, LONE, OTHER],
-  claims: [claimOf(NODE), claimOf(OTHER)],
+  owners: indexOwners([NODE, LONE, OTHER], [claimOf(NODE), claimOf(OTHER)]),
   repairConditionsOf: () => OTHERS,
   pools: ['default'],
   vetoOfPool: () => undefined,
@@ -197,7 +198,14 @@ describe('of a pass', () => {
     someFacts(nodes, {
       poolSettings: { repair, nodePool: undefined },
       dueFacts: {
-        cluster: { ...CLUSTER, nodes, claims: nodes.map(node => claimOf(node)) },
+        cluster: {
+          ...CLUSTER,
+          nodes,
+          owners: indexOwners(
+            nodes,
+            nodes.map(node => claimOf(node)),
+          ),
+        },
         externalRequests: new Map(),
       },
       ...more,

@@ -16,6 +16,7 @@ import { judgeNode } from '../../../../functions/repair/node/decide.ts';
 import { newNode } from '../../../../functions/repair/node/rule/attempt.ts';
 import { type JudgedPool, judgePool, nextRead } from '../../../../functions/repair/rule/judged-pool.ts';
 import type { PoolFacts } from '../../../../functions/repair/rule/pool-facts.ts';
+import { indexOwners } from '../../../../shared/domain/node-owner.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import { repairConditionsOf } from '../../../../shared/domain/repair-policy.ts';
 
@@ -36,7 +37,7 @@ const said = (code: string): PoolFacts['records'] =>
 const cluster = (nodes: readonly NodeView[]) => ({
   nodes,
   repairConditionsOf: () => repairConditionsOf(someSettings()),
-  claims: [],
+  owners: indexOwners(nodes, []),
   pools: [],
   vetoOfPool: () => undefined,
   instanceEnds: new Map(),

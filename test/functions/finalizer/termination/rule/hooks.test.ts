@@ -73,7 +73,7 @@ describe('hooks', () => {
       call('once', a, b),
     ],
     [
-      'are awaited after the end, whoever has ended it',
+      'are awaited after the instance has ended, no matter who ended it',
       { karpenter: 'mayHaveGone', point: 'after-terminate' },
       call('awaited', a, b),
     ],
