@@ -16,6 +16,7 @@ import type { ObservedDrain, ObservedNode } from './observe.ts';
 import { reportTakenRequest, reportAnswer, reportNotices, reportPause, reportStarted } from './report.ts';
 import { answer, cancel, deferRecovery } from './request-end.ts';
 import type { FinishedDrain } from './request-record.ts';
+import type { ActiveDrain } from './record.ts';
 import type { DecisionOf, DrainDecision, Preparation } from './rule/decision.ts';
 import { isEndedElsewhere } from './rule/ending.ts';
 import { isWaiting } from './rule/phase.ts';
@@ -98,6 +99,8 @@ async function applyToDrain(
       const saved = await saveForSweep(observed, decision.record);
       if (!saved.written) return saved;
       await reportStarted(context, observed, decision.active);
+      // Here, and not where its Node is prepared: the label of a node that is remediated says it is prepared.
+      await showInProgress(context, decision.active, observed);
       return PROGRESSED;
     }
     case 'queue':
@@ -174,6 +177,12 @@ async function begin(
   return next === undefined ? PROGRESSED : prepare(context, next, withSaved(observed, record));
 }
 
+const showInProgress = (
+  context: DrainContext,
+  { id, scope }: ActiveDrain,
+  observed: ObservedDrain,
+): ReturnType<typeof showOnNode> => showOnNode(context, observed, 'inProgress', `drain ${id} of ${formatScope(scope)}`);
+
 /** Says once that the drain waits. */
 async function queue(
   context: DrainContext,
@@ -195,9 +204,8 @@ async function prepare(
   observed: ObservedDrain,
 ): Promise<Turn> {
   const { deps } = context;
-  const message = `drain ${active.id} of ${formatScope(active.scope)}`;
   // One that waits in the queue is not in progress.
-  const node = isWaiting(active) ? observed.object : await showOnNode(context, observed, 'inProgress', message);
+  const node = isWaiting(active) ? observed.object : await showInProgress(context, active, observed);
   if (node === undefined || isRefused(node)) return endUnchangedTurn(observed, node);
   const changed = await tryChange(context, observed, 'prepare', () =>
     prepareNode(deps, node, { active, cordon, showDraining }),

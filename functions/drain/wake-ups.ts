@@ -5,7 +5,7 @@ import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { NVSENTINEL, ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { slotsOf, type DrainLimits } from '../../shared/domain/drain-limits.ts';
 import { subjectOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { DRAIN_STATES } from '../../shared/domain/quarantine.ts';
+import { DRAIN_STATES, REMEDIATING } from '../../shared/domain/quarantine.ts';
 import { seconds, toDurationMs } from '../../shared/domain/time.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import { createRounds, type Rounds } from '../../shared/policies/rounds.ts';
@@ -18,7 +18,12 @@ import { sortByAge, nextDrains, skipsItsTurn } from './rule/queue.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-const DRAINING = { labelSelector: `${NVSENTINEL.stateLabel}=${DRAIN_STATES.draining}` };
+/** The label of a node whose drain is under way. While it is remediated, it keeps that label. */
+const DRAINING = { labelSelector: `${NVSENTINEL.stateLabel} in (${DRAIN_STATES.draining}, ${REMEDIATING})` };
+
+/** The nodes whose drain may be under way. */
+const listDrainingNodes = async (deps: Pick<Deps, 'kubernetes'>): Promise<readonly KubernetesObject[]> =>
+  (await listNodes(deps, DRAINING)).filter(node => isWatchedFor(node, OWNER));
 
 /** Rounds after changes of settings: for the drains under way and those that wait for a configuration. */
 export function settingsRounds(deps: Deps): SettingsRounds {
@@ -33,13 +38,13 @@ export function drainRounds(deps: Deps): Rounds {
     owner: OWNER,
     name: 'drains',
     spacing: seconds(1),
-    findAffected: async () => (await listNodes(deps, DRAINING)).map(subjectOf),
+    findAffected: async () => (await listDrainingNodes(deps)).map(subjectOf),
   });
 }
 
 /** Wakes the drain that a custom resource of this name was made for: names begin with the node's (`drainResourceName`). */
 export async function wakeDrainOf(deps: Deps, resourceName: string): Promise<void> {
-  const nodes = await listNodes(deps, DRAINING);
+  const nodes = await listDrainingNodes(deps);
   await wakeNow(
     deps,
     nodes.filter(({ metadata: { name } }) => resourceName.startsWith(`drain-${name}-`)),
