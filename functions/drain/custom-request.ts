@@ -6,13 +6,13 @@ import { isRefused, type RefusedChange } from '../../shared/lifecycle/refusals.t
 import { anotherTurn, PROGRESSED, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { DrainContext } from './context.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
-import { podCriteriaOf } from './decide.ts';
 import { finish } from './drain-end.ts';
 import type { ObservedDrain } from './observe.ts';
 import type { ActiveDrain, CustomProgress } from './record.ts';
 import { reportFallBack, reportNotices, reportResourceCreated, reportStuck } from './report.ts';
 import { fail } from './rule/custom-drain.ts';
 import type { DecisionOf } from './rule/decision.ts';
+import { podCriteriaOf } from './rule/pod-plan.ts';
 import { podDrainability } from './rule/pods.ts';
 import { withSafetyNet } from './rule/progress.ts';
 import { save } from './save.ts';

@@ -6,7 +6,7 @@
  * | question | function | in | asked by |
  * |---|---|---|---|
  * | what comes next on the node | `decide` | `decide.ts` | `reconcile.ts` |
- * | which pods are the drain's own | `podCriteriaOf`, `podDrainability` | `decide.ts`, `rule/pods.ts` | `custom-request.ts` |
+ * | which pods are the drain's own | `podCriteriaOf`, `podDrainability` | `rule/pod-plan.ts`, `rule/pods.ts` | `custom-request.ts` |
  * | what follows a custom resource that cannot be made | `fail` | `rule/custom-drain.ts` | `custom-request.ts` |
  * | what is done at the end of a drain, and remembered of it | `endPlanOf`, `endOf` | `rule/ending.ts`, `rule/history.ts` | `drain-end.ts` |
  * | which custom resource the drain has | `recordedResource` | `rule/phase.ts` | `custom-resource.ts`, `drain-end.ts`, `report.ts` |
@@ -45,16 +45,13 @@ import { rememberEnds, withEnds, withDeferredRecovery, withDueRecovery } from '.
 import { cordonFor, hasStaleCordonMark, isPrepared, uncordonedMarkOf } from './rule/node-annotations.ts';
 import type {
   EndMessage,
-  DrainedNode,
   Observation,
   DrainObservation,
-  DrainConfiguration,
   ReadyObservation,
   RequestMessage,
 } from './rule/observation.ts';
-import { isRequest, isEnding, openPhaseOf } from './rule/phase.ts';
-import { planPods, type PodPlan } from './rule/pod-plan.ts';
-import type { PodCriteria } from './rule/pods.ts';
+import { isCustomDrain, isEnding, isLeftToCustomResource, isRequest } from './rule/phase.ts';
+import { planPods, podCriteriaOf, type PodPlan } from './rule/pod-plan.ts';
 import {
   deadlineOf,
   deleteTimeOf,
@@ -231,21 +228,6 @@ const NO_CUSTOM_DRAIN: DrainOutcome = {
 
 const NEVER = toEpochMs(Number.MAX_SAFE_INTEGER);
 
-/** Whether the drain is, or was, its controller's: once that was asked, it stays so whatever becomes of the node's labels. */
-export function isCustomDrain(
-  active: Pick<ActiveDrain, 'phase'>,
-  configuration: DrainConfiguration,
-  { labels }: Pick<DrainedNode, 'labels'>,
-): boolean {
-  if (configuration.settings.customDrain === undefined) return false;
-  const { kind } = openPhaseOf(active);
-  return kind === 'custom' || kind === 'fallback' || configuration.isCustom(labels);
-}
-
-/** Whether the pods are left to the custom resource of the drain, or will be. */
-export const isLeftToCustomResource = (...of: Parameters<typeof isCustomDrain>): boolean =>
-  isCustomDrain(...of) && openPhaseOf(of[0]).kind !== 'fallback';
-
 /** Sets the time of deletions. If it has come nearer, owners are warned again. */
 function withDeleteTime(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
   const isSooner = active.deleteTime !== undefined && deleteTime < active.deleteTime;
@@ -268,27 +250,6 @@ function beginAndPrepare(observation: ReadyObservation): DrainDecision {
   if (begun.kind !== 'begin') return begun;
   const decision = decideActive({ ...observation, record: begun.record }, begun.active);
   return { ...begun, takenRequest: undefined, next: decision.kind === 'prepare' ? decision : undefined };
-}
-
-/** The criteria of a drain for pods: which are its own, and how each goes. */
-export function podCriteriaOf(
-  active: Pick<ActiveDrain, 'scope' | 'force' | 'phase'>,
-  configuration: DrainConfiguration,
-  node: Pick<DrainedNode, 'labels' | 'kubeletSilentSince'>,
-): PodCriteria {
-  const { settings } = configuration;
-  const custom = isCustomDrain(active, configuration, node) ? settings.customDrain : undefined;
-  const mode = custom?.fallbackMode ?? 'AllowCompletion';
-  return {
-    scope: active.scope,
-    // The custom drain is for all pods but those of system namespaces.
-    modeOf:
-      custom === undefined ? configuration.modeOf : pod => (configuration.modeOf(pod) === 'system' ? 'system' : mode),
-    force: active.force,
-    gpuPodsOnly: settings.gpuPodsOnly,
-    notReadyTimeout: settings.notReadyTimeout,
-    kubeletSilentSince: node.kubeletSilentSince,
-  };
 }
 
 function decideNothingUnderWay({ now, node, record }: Observation): DrainDecision {

@@ -1,5 +1,4 @@
 /** Exports for the command line, which reads nothing else of this folder: the rules themselves, and how their records are read. */
-export { podCriteriaOf } from './decide.ts';
 export { parseDrainRequested } from './bus-event.ts';
 export {
   NODE_ANNOTATION,
@@ -14,6 +13,7 @@ export type { DrainRequest } from './request-record.ts';
 export { DRAIN_CODEC, recordIdOf } from './record.ts';
 export type { DrainConfiguration } from './rule/observation.ts';
 export { deadlineOf, forcedEndTime } from './rule/progress.ts';
+export { podCriteriaOf } from './rule/pod-plan.ts';
 export { FULL, podDrainability, type OutOfScope } from './rule/pods.ts';
 export { timedDeletionOf, type DeletionTimes } from './rule/timed-deletion.ts';
 export { OWNER as DRAIN_OWNER } from './record.ts';

@@ -27,7 +27,6 @@ import { type Unavailable, orUnavailable } from '../../shared/ports/read-answer.
 import { isSentBefore } from './bus-event.ts';
 import type { DrainDeps } from './context.ts';
 import { findResource } from './custom-resource.ts';
-import { isLeftToCustomResource } from './decide.ts';
 import { toDrainedNode } from './drained-node.ts';
 import { isLeftOver } from './rule/ending.ts';
 import { requestOnNode, firstRequestTimeOf, withoutAnswered } from './rule/node-annotations.ts';
@@ -41,7 +40,7 @@ import type {
   PoolDrains,
   WaitingDrain,
 } from './rule/observation.ts';
-import { remainingRequests, goesForAllPods, isForAllPods, isWaiting } from './rule/phase.ts';
+import { goesForAllPods, isForAllPods, isLeftToCustomResource, isWaiting, remainingRequests } from './rule/phase.ts';
 import { goesBefore, mustWait } from './rule/queue.ts';
 import { NO_DRAINS, OWNER, type ActiveDrain, type DrainRecord } from './record.ts';
 import { ALL_PODS, DRAIN_BLOCKS, drainLimitsFor, compileSettings } from './settings.ts';

@@ -78,7 +78,6 @@ const EXPORTS: Readonly<Record<string, RegExp>> = {
 const CONSTANT = /^[A-Z][A-Z0-9_]*$/;
 /** What else some export. */
 const OTHER_EXPORTS: Readonly<Record<string, readonly string[]>> = {
-  'functions/drain/decide.ts': ['isCustomDrain', 'isLeftToCustomResource', 'podCriteriaOf'],
   // A pass judges a node by its record, and before an act by its state alone: that is `decideNode`.
   'functions/repair/node/decide.ts': ['judgeNode'],
   // Its loop is over all records that are due.

@@ -1,7 +1,7 @@
-/** Phase of a drain, and properties of its requests. Pure; part of `decide`. */
+/** Phase of a drain, whose its pods are by then, and properties of its requests. Pure; part of `decide`. */
 import { REPAIR_SOURCE } from '../../../shared/domain/source.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
-import type { DrainObservation, RequestMessage } from './observation.ts';
+import type { DrainConfiguration, DrainedNode, DrainObservation, RequestMessage } from './observation.ts';
 import type { ActiveDrain, CustomProgress, DrainRecord, EndingPhase, OpenPhase } from '../record.ts';
 import type { DrainOutcome, DrainRequest } from '../request-record.ts';
 
@@ -64,3 +64,18 @@ export function remainingRequests({
   const endedId = incoming?.kind === 'cancelled' || incoming?.kind === 'withdrawn' ? incoming.id : undefined;
   return next.filter(({ id }) => id !== endedId);
 }
+
+/** Whether the drain is, or was, its controller's: once that was asked, it stays so whatever becomes of the node's labels. */
+export function isCustomDrain(
+  active: Pick<ActiveDrain, 'phase'>,
+  configuration: DrainConfiguration,
+  { labels }: Pick<DrainedNode, 'labels'>,
+): boolean {
+  if (configuration.settings.customDrain === undefined) return false;
+  const { kind } = openPhaseOf(active);
+  return kind === 'custom' || kind === 'fallback' || configuration.isCustom(labels);
+}
+
+/** Whether the pods are left to the custom resource of the drain, or will be. */
+export const isLeftToCustomResource = (...of: Parameters<typeof isCustomDrain>): boolean =>
+  isCustomDrain(...of) && openPhaseOf(of[0]).kind !== 'fallback';

@@ -20,6 +20,8 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
+import type { DrainConfiguration, DrainedNode } from './observation.ts';
+import { isCustomDrain } from './phase.ts';
 import { podDrainability, type PodCriteria, type LeftBehind } from './pods.ts';
 import { timedDeletionOf, type DeletionTimes } from './timed-deletion.ts';
 import type { ActiveDrain, PodReturn } from '../record.ts';
@@ -34,6 +36,27 @@ export interface PodPlanInput extends DeletionTimes {
   readonly warnedUids: readonly string[];
   /** The drain under way: pods that are made after its start have come back. */
   readonly active: Pick<ActiveDrain, 'startTime' | 'returns' | 'tried'>;
+}
+
+/** The criteria of a drain for pods: which are its own, and how each goes. */
+export function podCriteriaOf(
+  active: Pick<ActiveDrain, 'scope' | 'force' | 'phase'>,
+  configuration: DrainConfiguration,
+  node: Pick<DrainedNode, 'labels' | 'kubeletSilentSince'>,
+): PodCriteria {
+  const { settings } = configuration;
+  const custom = isCustomDrain(active, configuration, node) ? settings.customDrain : undefined;
+  const mode = custom?.fallbackMode ?? 'AllowCompletion';
+  return {
+    scope: active.scope,
+    // The custom drain is for all pods but those of system namespaces.
+    modeOf:
+      custom === undefined ? configuration.modeOf : pod => (configuration.modeOf(pod) === 'system' ? 'system' : mode),
+    force: active.force,
+    gpuPodsOnly: settings.gpuPodsOnly,
+    notReadyTimeout: settings.notReadyTimeout,
+    kubeletSilentSince: node.kubeletSilentSince,
+  };
 }
 
 export type PodAct =

@@ -1,8 +1,15 @@
 /** What `decide` of a drain makes of each phase: of a node that nothing is drained on, of a custom drain, of its fallback, and of an end. */
 import { describe, expect, it } from 'vitest';
-import { decide, isCustomDrain, podCriteriaOf } from '../../../functions/drain/decide.ts';
+import { decide } from '../../../functions/drain/decide.ts';
 import type { DrainObservation, FoundResource } from '../../../functions/drain/rule/observation.ts';
-import { endingPhase, isWaiting, recordedResource, openPhaseOf } from '../../../functions/drain/rule/phase.ts';
+import {
+  endingPhase,
+  isCustomDrain,
+  isWaiting,
+  openPhaseOf,
+  recordedResource,
+} from '../../../functions/drain/rule/phase.ts';
+import { podCriteriaOf } from '../../../functions/drain/rule/pod-plan.ts';
 import { NO_DRAIN_LIMITS, type DrainLimitsInForce } from '../../../shared/domain/drain-limits.ts';
 import { addDuration, hours, minutes, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import {
