@@ -121,14 +121,14 @@ export async function tidy(
     (loaded.kind === 'known' && loaded.value.active === undefined && loaded.value.requests.length === 0);
   if (!isIdle) return anotherTurn('a drain has begun');
   const id = readUnderWay(observed.node.underWay)?.id;
-  const forgottenId = id !== undefined && endOf(observed.record, id) === undefined ? id : undefined;
-  const resource = forgottenId === undefined ? undefined : await endResource(context, observed, forgottenId);
+  // Also of a drain whose end is known: a cluster that was restored from a snapshot has its custom resource again.
+  const resource = id === undefined ? undefined : await endResource(context, observed, id);
   if (isRefused(resource)) return endUnchangedTurn(observed, resource);
   const end = { status, uncordon, ended: [] };
   const changed = await tryChange(context, observed, 'finish', () => finishNode(deps, object, end));
   if (changed.kind !== 'ok') return endUnchangedTurn(observed, changed);
-  if (forgottenId !== undefined)
-    await reportForgotten(context, observed, { id: forgottenId, isOpened: uncordon, resource: resource ?? '' });
+  if (id !== undefined && endOf(observed.record, id) === undefined)
+    await reportForgotten(context, observed, { id, isOpened: uncordon, resource: resource ?? '' });
   else if (uncordon) await reportReleased(context, observed);
   return PROGRESSED;
 }

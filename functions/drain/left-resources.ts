@@ -23,7 +23,7 @@ export async function deleteLeft(context: DrainContext, observed: ObservedNode):
   return saved.written ? PROGRESSED : saved;
 }
 
-/** Ends the custom drain of which no record is left. @returns what became of its custom resource, or a refusal that may pass within seconds */
+/** Deletes the custom resource of a drain that is not under way. @returns what became of its custom resource, or a refusal that may pass within seconds */
 export async function endResource(
   context: DrainContext,
   observed: ObservedNode,

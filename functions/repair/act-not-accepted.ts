@@ -60,8 +60,9 @@ async function afterRefusal(
   const { ladder } = finding.verdict;
   const { refused, noted } = await noteAndReport(deps, observed, result, { ...failure, isCertain: true });
   const after = afterRefusedAct(refused, noted, { record, ladder, pause: observed.poolRecord.launchPause });
-  const isAnnotated = after.record.leftovers?.annotation !== undefined;
-  const live = attempt.claim && isAnnotated ? await getNodeClaimView(deps, attempt.claim.name) : undefined;
+  const { annotation, maintenance = false } = after.record.leftovers ?? {};
+  const isClaimMarked = annotation !== undefined || maintenance;
+  const live = attempt.claim && isClaimMarked ? await getNodeClaimView(deps, attempt.claim.name) : undefined;
   const claims = new Map(live === undefined ? [] : [[live.uid, live]]);
   const takenBack: TakenBack = noted.keepsTurn
     ? { record: after.record, retryTime: undefined }

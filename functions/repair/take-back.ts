@@ -84,10 +84,7 @@ async function takePartBack(
 ): Promise<'done'> {
   if (annotation !== undefined) await takeBackAnnotation(deps, annotation, claims.get(annotation.claim.uid));
   if (drain !== undefined) await cancelDrain(deps, { nodeName: node.name, requestId: drain });
-  if (maintenance === true) {
-    const claim = [...claims.values()].find(({ nodeName }) => nodeName === node.name);
-    await endMaintenance(deps, node, { acts: record.acts, claim });
-  }
+  if (maintenance === true) await endMaintenance(deps, node, { acts: record.acts, claims: [...claims.values()] });
   await deleteRemediations(deps, node, made);
   const end = replacement && (await endReplacement(deps, replacement, node.uid));
   if (replacement !== undefined && end !== undefined) await reportEnd(deps, origin, node, { ...replacement, end });

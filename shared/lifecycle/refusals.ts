@@ -277,13 +277,20 @@ export function causeOf(error: unknown): RefusalCause | undefined {
 
 const BASIS_CHARS = 16;
 
-/** The hash of `RefusableChange.restsOn`, for a rule that asks `retryNotBefore` by itself. */
+/**
+ * The hash of `RefusableChange.restsOn`, for a rule that asks `retryNotBefore` by itself. The order of fields does not count: settings that a
+ * record has kept have another one than those that were just read.
+ */
 export function basisOf(values: readonly unknown[]): string {
   return createHash('sha256')
-    .update(JSON.stringify(values.map(withoutStatus)))
+    .update(JSON.stringify(values.map(withoutStatus), sortedFields))
     .digest('hex')
     .slice(0, BASIS_CHARS);
 }
+
+/** Replaces an object by one whose fields are in the order of their names. */
+const sortedFields = (_: string, value: unknown): unknown =>
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
 
 /** The object without status and version: neither heartbeats nor our own status writes are a change that somebody made on purpose. */
 function withoutStatus(value: unknown): unknown {

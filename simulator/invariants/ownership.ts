@@ -28,7 +28,9 @@ const CORDON_MARK = 'annotation curfew.dev/cordoned-by-drain';
 const OURS: readonly string[] = [
   MARK,
   CORDON_MARK,
-  ...['drain', 'drain-answer', 'watch-pods', 'termination-finalizer'].map(name => `annotation curfew.dev/${name}`),
+  ...['drain', 'drain-answer', 'last-reboot', 'watch-pods', 'termination-finalizer'].map(
+    name => `annotation curfew.dev/${name}`,
+  ),
 ];
 
 /** A mark says whose that is which stands beside it: a cluster that starts with both was held, or cordoned, before. */

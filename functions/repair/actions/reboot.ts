@@ -21,6 +21,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { OWN_REASON } from '../../../shared/domain/node-drain-conditions.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { CORDONED_BY_REPAIR_ANNOTATION, type NodeView, readConditions, readNode } from '../../../shared/domain/node.ts';
 import { isQuarantinedByCordon } from '../../../shared/domain/quarantine.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
@@ -102,6 +103,8 @@ async function setMaintenance(
   return outcome.kind === 'ok' ? outcome.object.metadata : node;
 }
 
+const hasRebootMark = ({ annotations }: NodeClaimView): boolean => annotations[LAST_REBOOT_ANNOTATION] !== undefined;
+
 type KnownNode = Pick<NodeView, 'name' | 'uid'> & { readonly resourceVersion?: string };
 
 /**
@@ -111,20 +114,23 @@ type KnownNode = Pick<NodeView, 'name' | 'uid'> & { readonly resourceVersion?: s
 export async function endMaintenance(
   { kubernetes, clock }: Pick<FunctionDeps, 'kubernetes' | 'clock'>,
   { name, uid }: Pick<NodeView, 'name' | 'uid'>,
-  { acts, claim }: { readonly acts: readonly Act[]; readonly claim: NodeClaimView | undefined },
+  { acts, claims }: { readonly acts: readonly Act[]; readonly claims: readonly NodeClaimView[] },
 ): Promise<void> {
   const ref = { type: RESOURCES.Node, name };
   const object = objectOf(await kubernetes.get(ref), { ifNotServed: 'throw' });
   if (object?.metadata.uid !== uid) return;
-  const { annotations: marks } = readNode(object);
+  const node = readNode(object);
+  const { annotations: marks } = node;
   const isMarked = marks[CORDONED_BY_REPAIR_ANNOTATION] !== undefined;
   const isQuarantined = isMarked && isQuarantinedByCordon(marks);
   const isCordoned = isMarked && !isQuarantined;
   // A reboot that was refused does not count.
   const wasRebooted = acts.some(({ action }) => action === 'Reboot');
   const isEmpty = marks[LAST_REBOOT_ANNOTATION] !== undefined && !wasRebooted;
-  if (!wasRebooted && claim?.annotations[LAST_REBOOT_ANNOTATION] !== undefined)
-    await mark({ kubernetes }, claim, { [LAST_REBOOT_ANNOTATION]: null });
+  const owner = ownerOf(node, indexOwners([node], claims));
+  // The pass may have read the NodeClaim before the reboot marked it. The Node has the mark as long.
+  if (!wasRebooted && owner.kind === 'claim' && (isEmpty || hasRebootMark(owner.claim)))
+    await mark({ kubernetes }, owner.claim, { [LAST_REBOOT_ANNOTATION]: null });
   // Before the cordon: an open Node under maintenance is one that somebody has opened.
   const known = isMaintained(readConditions(object.status?.['conditions']))
     ? await setMaintenance(kubernetes, object.metadata, 'False', toTimestamp(clock.now()))

@@ -13,7 +13,7 @@ import { isStopped } from '../node/rule/other-work.ts';
 import { isJustRebooted } from '../node/rule/reboot-marks.ts';
 import { type VetoSource, vetoOf } from '../node/rule/vetoes.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
+import { indexOwners, type Owner, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { isReserved, type NodeView } from '../../../shared/domain/node.ts';
 import {
   matchRepairConditions,
@@ -62,6 +62,9 @@ export function guardInputsOf(
   if (settings === undefined) return undefined;
   const cluster = dueFacts?.cluster;
   const index = indexOwners(ownNodes, [...claims.values()]);
+  const ownerIn = (node: NodeView): Owner => ownerOf(node, cluster?.owners ?? index);
+  // A NodeClaim of another pool may own a node that has the label of this one.
+  const poolNodes = ownNodes.filter(node => poolOf(node, ownerIn(node)) === pool);
   const repairConditions = repairConditionsOf(settings);
   const ownUids = new Set(ownNodes.map(({ uid }) => uid));
   const mended = new Set(findings.flatMap(({ record, node }) => (record && isMended(record) ? node.uid : [])));
@@ -79,7 +82,7 @@ export function guardInputsOf(
   const isUnhealthy = (node: NodeView): boolean => matchRepairConditions(node, conditionsFor(node)).length > 0;
   const ended = new Map(findings.map(({ node, record }) => [node.uid, instanceEndTimeOf(record?.attempt)]));
   const knownOf = (node: NodeView): KnownNode => {
-    const owner = ownerOf(node, cluster?.owners ?? index);
+    const owner = ownerIn(node);
     const poolName = poolOf(node, owner);
     // Of a Node that says its pool alone nobody knows whether it had a NodeClaim: it counts while it is well.
     const isLeftOver =
@@ -99,14 +102,14 @@ export function guardInputsOf(
     settings,
     area: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
     place: pool === undefined ? 'among the nodes without a NodePool' : `in NodePool ${pool}`,
-    poolNodes: ownNodes,
-    thresholdNodes: pool === undefined ? (cluster?.nodes ?? ownNodes) : ownNodes,
+    poolNodes,
+    thresholdNodes: pool === undefined ? (cluster?.nodes ?? poolNodes) : poolNodes,
     knownOf,
     budget: hasBudget
       ? disruptionBudgetOf({
           pool: poolSettings.nodePool,
           budgetChoice,
-          nodes: ownNodes,
+          nodes: poolNodes,
           claimOf,
           findings,
           inFlight: nodesInFlight(findings, poolRecord, now),

@@ -170,6 +170,16 @@ describe('the backoff of one subject', () => {
     expect(subject.calls).toHaveLength(calls);
   });
 
+  it('does not call again because the fields of a setting are in another order', async () => {
+    const subject = refusedSubject();
+    subject.fail(new TerminalError('Forbidden', 'frozen'));
+    await subject.run({ restsOn: [node(), { a: 1, b: [{ c: 2, d: 3 }] }] });
+    await subject.run({ restsOn: [node(), { b: [{ d: 3, c: 2 }], a: 1 }] });
+    expect(subject.calls).toHaveLength(1);
+    await subject.run({ restsOn: [node(), { b: [{ d: 3, c: 1 }], a: 1 }] });
+    expect(subject.calls).toHaveLength(2);
+  });
+
   it('looks again at the deadline', async () => {
     const subject = refusedSubject();
     subject.fail(new TerminalError('Forbidden', 'frozen'));

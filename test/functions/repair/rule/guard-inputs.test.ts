@@ -65,13 +65,21 @@ describe('a guard counts', () => {
       thresholdNodes: [NODE, LONE],
       nodes: CLUSTER.nodes,
     });
-    expect(guardInputs({ pool: undefined, cluster: CLUSTER })).toMatchObject({
+    const nodes = [{ ...LONE, labels: {} }];
+    expect(guardInputs({ pool: undefined, nodes, cluster: CLUSTER })).toMatchObject({
       area: 'the cluster',
       place: 'among the nodes without a NodePool',
-      poolNodes: [NODE, LONE],
+      poolNodes: nodes,
       thresholdNodes: CLUSTER.nodes,
     });
-    expect(guardInputs({ pool: undefined })).toMatchObject({ thresholdNodes: [NODE, LONE], nodes: undefined });
+    expect(guardInputs({ pool: undefined, nodes })).toMatchObject({ thresholdNodes: nodes, nodes: undefined });
+  });
+
+  it('no node that a NodeClaim of another pool owns, once that has been read', () => {
+    const claim = claimOf(LONE, { labels: {} });
+    const cluster = { ...CLUSTER, owners: indexOwners([NODE, LONE], [claimOf(NODE), claim]) };
+    expect(guardInputs({ cluster })).toMatchObject({ poolNodes: [NODE], thresholdNodes: [NODE] });
+    expect(guardInputs()).toMatchObject({ poolNodes: [NODE, LONE], thresholdNodes: [NODE, LONE] });
   });
 
   it('a node with its NodeClaim, if that is certain', () => {
