@@ -9,7 +9,10 @@ export const DRAIN_MODES: readonly unknown[] = ['Immediate', 'DeleteAfterTimeout
 export function configurationOf(configMap: KubernetesObject | undefined): unknown {
   try {
     const config = parseToml(textOf(dig(configMap, 'data', 'config.toml')) ?? '');
-    const isValid = listOf(dig(config, 'userNamespaces')).every(rule => DRAIN_MODES.includes(dig(rule, 'mode')));
+    const gate = dig(config, 'featureGates', 'nodeRepair');
+    const isValid =
+      (gate === undefined || typeof gate === 'boolean') &&
+      listOf(dig(config, 'userNamespaces')).every(rule => DRAIN_MODES.includes(dig(rule, 'mode')));
     return isValid ? config : undefined;
   } catch {
     return undefined;

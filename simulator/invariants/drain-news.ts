@@ -122,7 +122,9 @@ export function checkDrainNews(
         const asked = requests.open(name, 0);
         const all = asked.filter(({ time }) => memoryOf(time) === 'whole');
         const isForgotten = asked.some(({ id, time }) => id === mark && memoryOf(time) !== 'whole');
-        if (!isLeft || isForgotten || all.length === 0 || !all.every(isOver)) {
+        // A restored table may have forgotten that a fault is over, and nobody says so again.
+        const isKnownOver = all.every(request => isOver(request) && memoryOf(request.endTime ?? now()) === 'whole');
+        if (!isLeft || isForgotten || all.length === 0 || !isKnownOver) {
           free.delete(name);
           continue;
         }

@@ -1,11 +1,13 @@
 /** Which hooks of which instance were called, and with what outcome. */
-import { CLOCK_LAG, type CheckContext, type PortCall, type Run } from './invariant.ts';
+import { CLOCK_LAG, type Check, type CheckContext, type PortCall, type Run } from './invariant.ts';
 import { dig, fieldsOf, instanceOfClaim, instanceOfNode, listOf, textOf } from './reading.ts';
 import { isKubernetes, lastRecordWrite, targetOf } from './run-journal.ts';
 import type { HookPlan } from './termination-oracle.ts';
 
 export interface HookJournal {
   readonly onCall: (call: PortCall, run: Run) => void;
+  readonly onRecord: NonNullable<Check['onRecord']>;
+  readonly onClusterRestored: NonNullable<Check['onClusterRestored']>;
   /** Whether the termination of the instance may go on past the hook. */
   readonly isOver: (instance: string | undefined, hook: HookPlan, run: Run) => boolean;
 }
@@ -25,6 +27,17 @@ export function createHookJournal({
   violate,
 }: CheckContext): HookJournal {
   const calls = new Map<string, HookCallMade[]>();
+  /** UIDs of NodeClaims and Nodes that have no record of a termination any more. */
+  const closed = new Set<string>();
+  let isRestored = false;
+  /** A restored cluster may have forgotten a deletion. The next one has hooks of its own (docs/runbook.md). */
+  const forgetClosed = (): void => {
+    for (const [key, made] of isRestored ? calls : []) {
+      const left = made.filter(({ call }) => !closed.has(uidOf(call)));
+      calls.set(key, left);
+      if (left.length === 0) noted.delete(key);
+    }
+  };
   /** When a policy changed last: what a hook was let pass for may have been another version of it. */
   let editTime = -Infinity;
   mirror.follow(resource => {
@@ -66,6 +79,17 @@ export function createHookJournal({
     }
   };
   return {
+    onRecord(key, record) {
+      const [, uid] = /^finalizer\/(?:nodeclaim|node)\/(.+)$/.exec(key) ?? [];
+      if (uid === undefined) return;
+      if (record !== undefined) return void closed.delete(uid);
+      closed.add(uid);
+      forgetClosed();
+    },
+    onClusterRestored() {
+      isRestored = true;
+      forgetClosed();
+    },
     onCall(call, run) {
       if (call.port === 'records' && call.method === 'put') noteHooks(call.args[0], run);
       if (isKubernetes(call, 'create') && targetOf(call).resource === HOOK_RESOURCES.split('.', 1)[0]) {
@@ -78,7 +102,7 @@ export function createHookJournal({
       if (call.port !== 'hooks' || dig(call.args[0], 'purpose') !== 'hook') return;
       const name = textOf(dig(call.args[0], 'name')) ?? '';
       const key = `${textOf(dig(call.args[0], 'details', 'providerID')) ?? ''}/${name}`;
-      const about = textOf(dig(call.args[0], 'about', 'uid')) ?? '';
+      const about = uidOf(call);
       const earlier = calls.get(key) ?? [];
       calls.set(key, [...earlier, { call, run }]);
       if (lastRecordWrite(run) < 0) violate('I4', `${run.by} calls hook ${name} before it noted that down`);
@@ -113,6 +137,9 @@ export function createHookJournal({
     },
   };
 }
+
+/** UID of the object whose termination calls the hook. */
+const uidOf = (call: PortCall): string => textOf(dig(call.args[0], 'about', 'uid')) ?? '';
 
 /** The plural and group of the random clusters' own. */
 const HOOK_RESOURCES = 'hookworks.network.example.com';

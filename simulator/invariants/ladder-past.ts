@@ -8,7 +8,7 @@ import { actOf, isRefused, REPAIR_ANNOTATION, type ActKind, type ActSeen } from 
 import { poolOf } from './node-pool.ts';
 import { repairBlockFor } from './policy-oracle.ts';
 import { dig, millisecondsOf, textOf } from './reading.ts';
-import { configurationIn, type Mirror } from './mirror.ts';
+import type { Mirror } from './mirror.ts';
 import { conditionOf } from './unhealthy-conditions.ts';
 import { unhealthyConditionsOf, profileOf, repairConditionsOf, type RepairCondition } from './repair-conditions.ts';
 
@@ -189,8 +189,8 @@ export interface Rung {
   readonly isOptional?: true;
 }
 
-/** The profile that the configuration of the cluster names. */
-export const profileIn = (mirror: Mirror): string | undefined => profileOf(configurationIn(mirror));
+/** The profile that the configuration in force names. */
+export const profileIn = (mirror: Mirror): string | undefined => profileOf(mirror.validConfiguration());
 
 /** The list that holds for what the node is unhealthy with; undefined: one of several, and which one depends on the past. */
 export function ladderOf(

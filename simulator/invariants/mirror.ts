@@ -3,6 +3,7 @@ import type { KubernetesObject, ResourceType } from '../../shared/domain/kuberne
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { followKind } from '../followed-kind.ts';
 import { groupObjects, type Grouping } from '../grouping.ts';
+import { configurationOf } from './configuration.ts';
 import { dig, instanceOfClaim, instanceOfNode, poolNameOf, textOf } from './reading.ts';
 import { ownershipIn, type Ownership } from './repair-ownership.ts';
 
@@ -36,6 +37,8 @@ export interface Mirror {
   ownership(): Ownership;
   /** The NodePools of these names as they are, or as they were before they went. */
   lastPools(): ReadonlyMap<string, KubernetesObject>;
+  /** The configuration that is in force: the last one that is valid. */
+  validConfiguration(): KubernetesObject | undefined;
   /** Another number after each change. */
   changes(): number;
   /** Tells of all that is there, then of every change; `object` is undefined when it is gone. */
@@ -44,6 +47,7 @@ export interface Mirror {
 
 export function createMirror(core: ApiServerCore): Mirror {
   let changes = 0;
+  let validConfiguration: KubernetesObject | undefined;
   const pools = new Map<string, KubernetesObject>();
   const listeners: ((resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void)[] = [];
   const watch = (resource: Mirrored): Map<string, KubernetesObject> => {
@@ -53,6 +57,8 @@ export function createMirror(core: ApiServerCore): Mirror {
       const { uid } = object.metadata;
       const isGone = type === 'DELETED';
       if (resource === 'nodepools' && !isGone) pools.set(object.metadata.name, object);
+      if (resource === 'configmaps' && !isGone && isConfiguration(object) && configurationOf(object) !== undefined)
+        validConfiguration = object;
       if (isGone) objects.delete(uid);
       else objects.set(uid, object);
       for (const listener of listeners) listener(resource, uid, isGone ? undefined : object);
@@ -99,6 +105,7 @@ export function createMirror(core: ApiServerCore): Mirror {
     podsOn: node => (node === undefined ? [] : podsByNode.get(node)),
     ownership: () => ownership,
     lastPools: () => pools,
+    validConfiguration: () => validConfiguration,
     changes: () => changes,
     follow,
   };
@@ -108,6 +115,8 @@ const isMirrored = (resource: string): resource is Mirrored => resource in TYPES
 
 /** The ConfigMap with the configuration of Curfew; undefined: there is none. */
 export const configurationIn = (mirror: Mirror): KubernetesObject | undefined =>
-  [...mirror.all('configmaps').values()].find(
-    ({ metadata }) => metadata.namespace === 'curfew' && metadata.name === 'curfew-config',
-  );
+  [...mirror.all('configmaps').values()].find(isConfiguration);
+
+function isConfiguration({ metadata }: KubernetesObject): boolean {
+  return metadata.namespace === 'curfew' && metadata.name === 'curfew-config';
+}

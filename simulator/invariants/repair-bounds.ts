@@ -49,6 +49,8 @@ const failed = ({ outcome }: PortCall): boolean =>
 
 export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, memoryOf, violate }) => {
   const reboots = new Map<string, PortCall[]>();
+  /** When the cluster was restored last: its Nodes may not show the reboots before. */
+  let clusterRestoredTime = -Infinity;
   const deletions = new Map<string, PortCall[]>();
   const edits: number[] = [];
   /** What was said last, by the UID of the object and the reason. */
@@ -87,7 +89,9 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, memoryOf
     const uid = machineOf(node);
     // A lost answer may be that of a reboot: it counts. One that certainly came to nothing does not.
     // A node of which a backup has a record is known by that alone.
-    const before = (reboots.get(uid) ?? []).filter(each => mayHaveBeen(each) && memoryOf(each.time) !== 'older');
+    const isKnown = ({ time }: PortCall): boolean =>
+      time > clusterRestoredTime ? memoryOf(time) !== 'older' : memoryOf(time) === 'whole';
+    const before = (reboots.get(uid) ?? []).filter(each => mayHaveBeen(each) && isKnown(each));
     reboots.set(uid, [...before, call]);
     const { attempts, within } = allowanceOf(node);
     const since = [...before.filter(({ time }) => time > now() - within + SLACK), call];
@@ -110,6 +114,7 @@ export const checkRepairBounds: MakeCheck = ({ mirror, now, quietSince, memoryOf
   };
 
   return {
+    onClusterRestored: () => void (clusterRestoredTime = now()),
     onPast(call, run) {
       const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
       if (act?.kind === 'Reboot') reboots.set(machineOf(act.node), [...(reboots.get(machineOf(act.node)) ?? []), call]);

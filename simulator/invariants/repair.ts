@@ -34,6 +34,7 @@ import { createRepairPast, type RepairPast } from './repair-past.ts';
 import { profileOf } from './repair-conditions.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
+import { profileIn } from './ladder-past.ts';
 import type { Mirror } from './mirror.ts';
 import {
   does,
@@ -87,7 +88,7 @@ export const checkRepair: MakeCheck = context => {
   const endings = createInstanceEndings(context);
   /** Of all lists so far: a termination keeps the time that it began with. */
   const terminationTimes = new Set([STUCK_AFTER]);
-  /** UIDs of NodeClaims that it deleted. */
+  /** UIDs of NodeClaims that it deleted, or that were being deleted when it gave them a deadline. */
   const ended = new Set<string>();
   const repairedIn = (poolName: string | undefined, stuckAfter: number): readonly string[] =>
     [...repaired].flatMap(([uid, { pool, time }]) =>
@@ -182,10 +183,10 @@ export const checkRepair: MakeCheck = context => {
       else held.delete(name);
     },
     onWrite({ verb, resource, before }, by) {
-      if (by === 'repair' && verb === 'delete' && resource.resource === 'nodeclaims' && before !== undefined) {
-        ended.add(before.metadata.uid);
-        past.noteRepair(before);
-      }
+      if (by !== 'repair' || resource.resource !== 'nodeclaims' || before === undefined) return;
+      const { uid, deletionTimestamp } = before.metadata;
+      if (verb === 'delete' || deletionTimestamp !== undefined) ended.add(uid);
+      if (verb === 'delete') past.noteRepair(before);
     },
     onMinute() {
       const quietSince = context.quietSince();
@@ -263,7 +264,7 @@ interface ActOnInstance {
 function complainAboutAct(
   { instance, claim, isExact }: ActOnInstance,
   run: Run,
-  { now, clockTolerance }: CheckContext,
+  { mirror, now, clockTolerance }: CheckContext,
   { wasOpen, everReadable, underWay, climbers, past, history }: Remembered,
 ): string | undefined {
   const seen = lastGet(run, 'nodes', node => instanceOfNode(node) === instance);
@@ -296,7 +297,7 @@ function complainAboutAct(
   const sinceOf: RepairFacts['sinceOf'] = (...of) => history.startOf(...of)?.earliest;
   // What the guards count is `repair-guards.ts`.
   const heldBy = (): undefined => undefined;
-  const profile = profileOf(lastGet(run, 'configmaps')?.object);
+  const profile = gate === undefined ? profileIn(mirror) : profileOf(lastGet(run, 'configmaps')?.object);
   const answer = repairAnswer({
     profile,
     now: latest,

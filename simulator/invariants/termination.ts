@@ -34,6 +34,8 @@ export const checkTermination: MakeCheck = base => {
   const context: Judged = { ...base, karpenters, protections: protectionInForce(base).inForce };
   const hooks = createHookJournal(context);
   return {
+    onRecord: hooks.onRecord,
+    onClusterRestored: hooks.onClusterRestored,
     onCall(call, run) {
       if (run.by !== 'finalizer') return;
       hooks.onCall(call, run);

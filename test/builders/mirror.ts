@@ -1,5 +1,6 @@
 /** What the checks see of a cluster, for tests. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { configurationOf } from '../../simulator/invariants/configuration.ts';
 import type { Mirror, Mirrored } from '../../simulator/invariants/mirror.ts';
 import { ownershipOf } from '../../simulator/invariants/repair-ownership.ts';
 
@@ -11,6 +12,7 @@ export function mirrorOf(objects: Partial<Record<Mirrored, readonly KubernetesOb
     all,
     ...foundIn(all),
     lastPools: () => new Map(),
+    validConfiguration: () => [...all('configmaps').values()].findLast(each => configurationOf(each) !== undefined),
     changes: () => 0,
     follow: () => {},
   };

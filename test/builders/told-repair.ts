@@ -2,6 +2,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toTimestamp } from '../../shared/domain/time.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';
+import { configurationOf } from '../../simulator/invariants/configuration.ts';
 import type { CheckContext, MakeCheck, PortCall, Run } from '../../simulator/invariants/invariant.ts';
 import type { Mirror, Mirrored } from '../../simulator/invariants/mirror.ts';
 import { foundIn } from './mirror.ts';
@@ -56,6 +57,7 @@ export function toldRepair(make: MakeCheck, repair: object = {}) {
     all: of,
     ...foundIn(of),
     lastPools: () => lastPools,
+    validConfiguration: () => [...of('configmaps').values()].findLast(each => configurationOf(each) !== undefined),
     changes: () => changes,
     follow(listener) {
       for (const [resource, known] of objects) for (const [uid, object] of known) listener(resource, uid, object);

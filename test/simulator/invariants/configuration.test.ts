@@ -15,6 +15,7 @@ describe('the gate of repair', () => {
     ['is closed where nothing opens it', `${USERS}"Immediate"\n`, false],
     ['is closed without a configuration', undefined, false],
     ['is as it was where that is no TOML', '[featureGates\n', undefined],
+    ['is as it was where that is no word for it', '[featureGates]\nnodeRepair = "on"\n', undefined],
     ['is as it was where another field of that is not valid', `${USERS}"Soon"\n`, undefined],
   ])('%s', (_, text, expected) => {
     expect(isGateOpen(withText(text))).toBe(expected);

@@ -28,6 +28,32 @@ function openedNode() {
   };
 }
 
+describe('a node that stays cordoned though its fault is over', () => {
+  it.each([
+    ['whole', 1],
+    ['older', 0],
+  ] as const)('is wrong where the table knows the end: %s', (memory, count) => {
+    let requests: DrainRequests | undefined;
+    const told = toldRepair(context => {
+      const isEnd = (time: number): boolean => time > told0 + 90_000;
+      const remembering = { ...context, memoryOf: (time: number) => (isEnd(time) ? memory : 'whole') } as const;
+      const told0 = context.now();
+      requests = createDrainRequests(remembering);
+      return checkDrainNews(remembering, requests);
+    });
+    told.at(1);
+    told.node({ name: 'n1', isCordoned: true, annotations: { 'curfew.dev/cordoned-by-drain': 'e1' } });
+    requests?.onBusEvent({ detailType: 'HealthEvent', detail: FAULT });
+    told.at(2);
+    requests?.onBusEvent({ detailType: 'HealthEvent', detail: { ...FAULT, id: 'over', isHealthy: true } });
+    for (const minute of [3, 60, 120]) {
+      told.at(minute);
+      told.look();
+    }
+    expect(told.found).toHaveLength(count);
+  });
+});
+
 describe('a request from before somebody opened the node', () => {
   it('is over', () => {
     const { one, open } = openedNode();

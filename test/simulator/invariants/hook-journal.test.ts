@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { addDuration, minutes, seconds, toDurationMs, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { createHookJournal } from '../../../simulator/invariants/hook-journal.ts';
-import { CLOCK_LAG, type Run } from '../../../simulator/invariants/invariant.ts';
+import { CLOCK_LAG, type PortCall, type Run } from '../../../simulator/invariants/invariant.ts';
 import { mirrorOf } from '../../builders/mirror.ts';
 
+const WRITTEN = { kind: 'answered', value: { kind: 'written' } } as const;
 const INSTANCE = 'aws:///z/i-a';
 const STARTED = toEpochMs(Date.parse('2024-11-01T15:00:00Z'));
 const HOOK = {
@@ -52,6 +53,39 @@ describe('the time of a hook whose resource could not be made', () => {
     expect(journal.isOver(INSTANCE, HOOK, run)).toBe(false);
     now = addDuration(STARTED, minutes(10));
     expect(journal.isOver(INSTANCE, HOOK, run)).toBe(true);
+  });
+});
+
+describe('a hook that is called again', () => {
+  const about = { uid: 'u1' };
+  const callTwice = (between: (journal: ReturnType<typeof notedHook>['journal']) => void) => (): void => {
+    const { journal, run } = notedHook(() => STARTED, 'running');
+    const args = [{ purpose: 'hook', name: 'announce', about, details: { providerID: INSTANCE } }];
+    const call = (): void => {
+      const made: PortCall = { port: 'hooks', method: 'call', args, time: STARTED, outcome: { kind: 'pending' } };
+      const put: PortCall = { ...made, port: 'records', method: 'put', args: [{}], outcome: WRITTEN };
+      run.calls.push(put);
+      journal.onCall(made, run);
+      run.calls.push({ ...made, outcome: { kind: 'answered', value: { kind: 'succeeded' } } }, put);
+      Object.assign(made, { outcome: { kind: 'answered', value: { kind: 'succeeded' } } });
+    };
+    call();
+    between(journal);
+    call();
+  };
+
+  it('after its answer is wrong', () => {
+    expect(callTwice(() => {})).toThrow('again, whose answer it has');
+    expect(callTwice(journal => journal.onRecord('finalizer/nodeclaim/u1', undefined))).toThrow('again');
+    expect(callTwice(journal => journal.onClusterRestored())).toThrow('again');
+  });
+
+  it('is another one, once a restored cluster has forgotten the deletion, and the record is closed', () => {
+    const restored = (journal: ReturnType<typeof notedHook>['journal']): void => {
+      journal.onClusterRestored();
+      journal.onRecord('finalizer/nodeclaim/u1', undefined);
+    };
+    expect(callTwice(restored)).not.toThrow();
   });
 });
 

@@ -5,6 +5,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 
 const NODE_CLAIM = RESOURCES.NodeClaim;
+const CONFIG_MAP = { group: '', version: 'v1', resource: 'configmaps' };
 
 function aCluster() {
   const core = createCluster({ now: () => toEpochMs(Date.UTC(2024, 10, 1)) });
@@ -25,6 +26,26 @@ function aCluster() {
     mirror,
   };
 }
+
+describe('the configuration in force', () => {
+  it('is the last one that is valid', () => {
+    const { core, mirror } = aCluster();
+    const metadata = { namespace: 'curfew', name: 'curfew-config' };
+    const seed = (text: string): unknown =>
+      core.seed({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'config.toml': text } });
+    const textInForce = (): unknown => mirror.validConfiguration()?.['data'];
+    expect(textInForce()).toBeUndefined();
+    const valid = 'providerPolicies = "aws-1.15"\n';
+    seed(valid);
+    expect(textInForce()).toEqual({ 'config.toml': valid });
+    core.patch(
+      { type: CONFIG_MAP, ...metadata },
+      { type: 'merge', body: { data: { 'config.toml': '[featureGates]\nnodeRepair = "on"\n' } } },
+      { user: 'somebody' },
+    );
+    expect(textInForce()).toEqual({ 'config.toml': valid });
+  });
+});
 
 describe('what the mirror finds by a key', () => {
   it('is the NodeClaim of an instance, the first of several, as it is by now', () => {

@@ -1,6 +1,7 @@
 /** I11: reboots of a node, Events about an object, writes of a status and refused deletions have a number per window. */
 import { describe, expect, it } from 'vitest';
 import { checkRepairBounds } from '../../../simulator/invariants/repair-bounds.ts';
+import type { Check } from '../../../simulator/invariants/invariant.ts';
 import { UNHEALTHY, toldRepair } from '../../builders/told-repair.ts';
 
 const REBOOTS = { actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }] };
@@ -29,6 +30,26 @@ describe('reboots of a node', () => {
     ['two in an hour of which there may be one', ONE_AN_HOUR, [0, 30], 1],
   ])('%s', (_, repair, minutes, count) => {
     expect(reboots(repair, minutes)).toHaveLength(count);
+  });
+
+  it('count after the loss of the table, for they stand on the Node, but in a cluster from before them', () => {
+    const third = (restore: boolean): readonly string[] => {
+      let check: Check = {};
+      const told = toldRepair(context => (check = checkRepairBounds(context)), REBOOTS);
+      told.node({ name: 'n', conditions: UNHEALTHY, annotations: SHOWN });
+      for (const minute of [0, 60]) {
+        told.at(minute);
+        told.reboot('n');
+      }
+      told.at(90);
+      if (restore) check.onClusterRestored?.();
+      told.loseTable();
+      told.at(120);
+      told.reboot('n');
+      return told.found;
+    };
+    expect(third(false)).toHaveLength(1);
+    expect(third(true)).toEqual([]);
   });
 
   it('do not count where they were refused', () => {
