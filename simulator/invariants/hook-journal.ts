@@ -27,15 +27,24 @@ export function createHookJournal({
   violate,
 }: CheckContext): HookJournal {
   const calls = new Map<string, HookCallMade[]>();
-  /** UIDs of NodeClaims and Nodes that have no record of a termination any more. */
-  const closed = new Set<string>();
+  /** By the start of its run, when each hook of an instance was noted down first: its time counts from there. */
+  const noted = new Map<string, number>();
+  /** Those of which the instance had ended by then. */
+  const notedAfterEnd = new Set<string>();
+  const forget = (key: string, left: HookCallMade[]): void => {
+    calls.set(key, left);
+    noted.delete(key);
+    notedAfterEnd.delete(key);
+  };
+  /** The hooks in the records of terminations, by UID of the NodeClaim or Node. */
+  const recorded = new Map<string, readonly string[]>();
   let isRestored = false;
   /** A restored cluster may have forgotten a deletion. The next one has hooks of its own (docs/runbook.md). */
-  const forgetClosed = (): void => {
+  const forgetUnrecorded = (): void => {
     for (const [key, made] of isRestored ? calls : []) {
-      const left = made.filter(({ call }) => !closed.has(uidOf(call)));
-      calls.set(key, left);
-      if (left.length === 0) noted.delete(key);
+      const name = key.slice(key.lastIndexOf('/') + 1);
+      const left = made.filter(({ call }) => recorded.get(uidOf(call))?.includes(name) === true);
+      if (left.length < made.length) forget(key, left);
     }
   };
   /** When a policy changed last: what a hook was let pass for may have been another version of it. */
@@ -50,12 +59,8 @@ export function createHookJournal({
       ...[...mirror.all('nodes').values()].map(node => instanceOfNode(node) ?? ''),
       ...[...mirror.all('nodeclaims').values()].map(claim => instanceOfClaim(claim) ?? ''),
     ]);
-    for (const key of calls.keys()) if (!living.has(key.slice(0, key.lastIndexOf('/')))) calls.delete(key);
+    for (const key of noted.keys()) if (!living.has(key.slice(0, key.lastIndexOf('/')))) forget(key, []);
   });
-  /** By the start of its run, when each hook of an instance was noted down first: its time counts from there. */
-  const noted = new Map<string, number>();
-  /** Those of which the instance had ended by then. */
-  const notedAfterEnd = new Set<string>();
   /** The custom resources of an instance's hooks, and whether they were seen to be done. */
   const resources = new Map<string, { readonly name: string; isDone: boolean }>();
   const isDone = (key: string, conditionType: string): boolean => {
@@ -82,13 +87,12 @@ export function createHookJournal({
     onRecord(key, record) {
       const [, uid] = /^finalizer\/(?:nodeclaim|node)\/(.+)$/.exec(key) ?? [];
       if (uid === undefined) return;
-      if (record !== undefined) return void closed.delete(uid);
-      closed.add(uid);
-      forgetClosed();
+      recorded.set(uid, Object.keys(fieldsOf(dig(record, 'state', 'hooks'))));
+      forgetUnrecorded();
     },
     onClusterRestored() {
       isRestored = true;
-      forgetClosed();
+      forgetUnrecorded();
     },
     onCall(call, run) {
       if (call.port === 'records' && call.method === 'put') noteHooks(call.args[0], run);

@@ -44,9 +44,12 @@ export function ownershipIn({ nodes, nodesOf, claimsOf, nodesLabelled, claimsLab
   const nodesIn = (poolName: string): Objects => [
     ...new Set([...nodesLabelled(poolName), ...claimsLabelled(poolName).flatMap(namedBy)]),
   ];
-  const isInNone = (node: KubernetesObject): boolean =>
-    claimsOf(instanceOfNode(node) ?? '').every(claim => poolNameOf(claim) === undefined) &&
-    poolNameOf(node) === undefined;
+  // The NodeClaim of a node says its pool, whatever its label says.
+  const isInNone = (node: KubernetesObject): boolean => {
+    const claims = claimsOf(instanceOfNode(node) ?? '');
+    const isOwned = claims.length === 1 && dig(claims[0], 'status', 'nodeName') === node.metadata.name;
+    return claims.every(claim => poolNameOf(claim) === undefined) && (isOwned || poolNameOf(node) === undefined);
+  };
   return {
     nodesOf,
     claimsOf,

@@ -159,12 +159,13 @@ const isBlocking =
 
 /**
  * The hooks in force that hold something, by what the run saw of pool and policies. Beside Karpenter only what comes after the end holds, and
- * where no NodeClaim ends the instance nothing is called.
+ * where there never was an instance, or no NodeClaim ends it, nothing is called.
  */
 function planOf(object: KubernetesObject, run: Run, context: Judged) {
   const instance = providerIDOf(object);
+  if (instance === undefined) return [];
   const seen = lastSeen(run, 'nodeclaims');
-  const claims = instance === undefined ? [] : objectsOf(instance, context).filter(({ kind }) => kind === 'NodeClaim');
+  const claims = objectsOf(instance, context).filter(({ kind }) => kind === 'NodeClaim');
   const [claim, ...others] =
     claims.length > 0 || seen === undefined || providerIDOf(seen) !== instance ? claims : [seen];
   if (claim === undefined || others.length > 0) return [];

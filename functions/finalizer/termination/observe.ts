@@ -112,7 +112,7 @@ export async function observe(
   const poolObject = ofPool.kind === 'known' ? ofPool.value : undefined;
   const [policies, protections] = ofPolicies.kind === 'known' ? ofPolicies.value : [NO_POLICIES, NO_POLICIES];
   const unread = failure && settingsWhileUnread(failure, stored, { now: deps.clock.now(), object, nodes: namedNodes });
-  const settingsError = unread === undefined ? failure?.error : undefined;
+  const settingsError = stored !== undefined && hasBegun(stored) ? failure?.error : undefined;
   const termination = unread ?? effectiveTermination(poolObject, policies);
   // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
   const isOurs = termination.kind !== 'none' || stored !== undefined || [object, ...namedNodes].some(isManaged);
@@ -168,20 +168,19 @@ export function toObservation({
 }
 
 /**
- * The settings while those of NodePool or policies cannot be read; undefined: those that the record keeps. A termination in mode Observe stays
- * in it. Throws the error if the message goes back to the queue.
+ * The settings while those of NodePool or policies cannot be read: the deadline and whatever else the record keeps. The one that can be read
+ * counts for nothing without the other. A termination in mode Observe stays in it. Throws the error if the message goes back to the queue.
  */
 function settingsWhileUnread(
   { error }: Unavailable,
   stored: TerminationRecord | undefined,
   unread: Pick<UnreadableSettingsObservation, 'now' | 'object' | 'nodes'>,
-): EffectiveTermination | undefined {
+): EffectiveTermination {
   const next = whileSettingsUnreadable({
     ...unread,
     isUnderWay: stored !== undefined && hasBegun(stored),
     isNotServed: error instanceof KindNotServed,
   });
-  if (next === 'goOn') return undefined;
   if (next === 'tryAgain') throw error;
   return {
     kind: 'invalid',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addDuration, minutes, seconds, toDurationMs, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { NewRecord } from '../../../shared/ports/record-store.ts';
 import { createHookJournal } from '../../../simulator/invariants/hook-journal.ts';
 import { CLOCK_LAG, type PortCall, type Run } from '../../../simulator/invariants/invariant.ts';
 import { mirrorOf } from '../../builders/mirror.ts';
@@ -69,6 +70,7 @@ describe('a hook that is called again', () => {
       run.calls.push({ ...made, outcome: { kind: 'answered', value: { kind: 'succeeded' } } }, put);
       Object.assign(made, { outcome: { kind: 'answered', value: { kind: 'succeeded' } } });
     };
+    journal.onRecord('finalizer/nodeclaim/u1', { state: { hooks: { announce: {} } } } as unknown as NewRecord);
     call();
     between(journal);
     call();
