@@ -54,9 +54,9 @@ export function createPublishInterval({ period, burst, ofPart = {} }: PublishInt
   );
 
   return {
-    earliest(key, { change, changed }) {
+    earliest(key, { change, changed, resync }) {
       const spent = recent.get(key);
-      if (spent === undefined || change === 'Deleted' || changed.length === 0) return AT_ONCE;
+      if (spent === undefined || change === 'Deleted' || changed.length === 0 || resync === true) return AT_ONCE;
       const times = changed.map(part => {
         const allowance = allowanceOf(part);
         return (spent.wholeAt[part] ?? AT_ONCE) - allowance.capacity + allowance.period;

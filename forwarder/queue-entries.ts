@@ -134,13 +134,15 @@ const CONDITIONS = 'conditions';
 /**
  * Two changes of one object as one: the newer state, and every part that differs from what was last published. Conditions
  * that wait keep the time at which they were seen: by that a reader tells whether their own times can be right.
+ * A change that meets a repeat is about everything, too: the repeat comes for those who missed something else.
  * `Added` stays `Added` for a reader that never saw it; `Deleted` wins over everything before it; an object that is there again
  * after `Deleted` (its UID is back, as after a restored backup) is `Added`.
  */
 export function merge(older: ObjectChange, newer: ObjectChange): ObjectChange {
   if (newer.change === 'Deleted') return newer;
-  const resync = older.resync === true && newer.resync === true ? true : undefined;
   const change = older.change === 'Modified' ? newer.change : 'Added';
+  const repeats = [older, newer].filter(each => each.resync === true).length;
+  const resync = repeats === 2 || (repeats === 1 && change === 'Modified') ? true : undefined;
   const changed =
     older.change === 'Deleted' ? newer.changed : [...new Set([...older.changed, ...newer.changed])].toSorted();
   return {

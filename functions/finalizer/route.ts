@@ -111,7 +111,7 @@ async function reconcileClusterEvent(context: RouteContext, event: WatchedEvent)
     case 'Node':
       if (change === 'Deleted') return reconcileGoneNode(context, subject);
       return reconcileNode(context, name, {
-        onlyIfTerminating: change === 'Modified' && changedOnly(changed, PARTS_OF_TERMINATION),
+        onlyIfTerminating: change === 'Modified' && changedOnly(event, PARTS_OF_TERMINATION),
       });
     case 'Pod':
     case 'VolumeAttachment':

@@ -97,13 +97,13 @@ export async function requestPassForChange(
   deps: Deps,
   event: Extract<InboxMessage, { kind: 'clusterEvent' }>['event'],
 ): Promise<void> {
-  const { subject, change, changed, hints, resync } = event;
+  const { subject, change, changed, hints } = event;
   const { uid, name } = subject;
   const node = change === 'Deleted' ? undefined : await getNodeView(deps, name);
   const isKnown = node?.uid === uid || (await requestPassIfRemembered(deps, uid));
   if (!isKnown) await requestPassIfBusy(deps, { pool: hints.nodePool, event });
   if (node === undefined) return;
-  const isChange = change === 'Modified' && resync !== true && changed.includes('conditions');
+  const isChange = change === 'Modified' && changed.includes('conditions');
   const observedTime = isChange ? parseTimestamp(event.observedTime) : undefined;
   const seen = observedTime && { time: observedTime, statusChanged: event.statusChanged };
   await requestPassForNode(deps, node, { pool: hints.nodePool, event, seen });
@@ -112,7 +112,7 @@ export async function requestPassForChange(
 interface ChangeContext {
   /** Pool of the object that changed. */
   readonly pool: string | undefined;
-  readonly event: Pick<ClusterEvent, 'change' | 'resync'>;
+  readonly event: Pick<ClusterEvent, 'change' | 'changed' | 'resync'>;
 }
 
 interface AskContext extends ChangeContext {

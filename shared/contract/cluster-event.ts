@@ -100,17 +100,25 @@ export function toBusEntry(event: ClusterEvent, detailType = detailTypeFor(event
 
 /**
  * Whether the event says that this part of the object is as it was, not there, or gone with the object. The parts of a new object count
- * as changed. An event without parts may be about anything.
+ * as changed.
  */
-export const leavesAlone = ({ change, changed }: Pick<ClusterEvent, 'change' | 'changed'>, part: string): boolean =>
-  change === 'Deleted' || (changed.length > 0 && !changed.includes(part));
+export const leavesAlone = (event: Pick<ClusterEvent, 'change' | 'changed' | 'resync'>, part: string): boolean =>
+  event.change === 'Deleted' || (!mayBeAboutAnything(event) && !event.changed.includes(part));
 
 /**
  * The object is published once more, and did not change: because everything is. What settings apply to comes in events of its own.
  */
-export const isRepublished = ({ change, resync }: Pick<ClusterEvent, 'change' | 'resync'>): boolean =>
-  resync === true && change === 'Modified';
+export const isRepublished = ({
+  change,
+  changed,
+  resync,
+}: Pick<ClusterEvent, 'change' | 'changed' | 'resync'>): boolean =>
+  resync === true && change === 'Modified' && changed.length === 0;
 
-/** Whether the changed parts of an object are of these alone. An event without parts may be about anything. */
-export const changedOnly = (changed: readonly string[], parts: ReadonlySet<string>): boolean =>
-  changed.length > 0 && changed.every(part => parts.has(part));
+/** Whether the changed parts of an object are of these alone. */
+export const changedOnly = (event: Pick<ClusterEvent, 'changed' | 'resync'>, parts: ReadonlySet<string>): boolean =>
+  !mayBeAboutAnything(event) && event.changed.every(part => parts.has(part));
+
+/** Whether the event has no parts, or is a repeat as well. */
+const mayBeAboutAnything = ({ changed, resync }: Pick<ClusterEvent, 'changed' | 'resync'>): boolean =>
+  changed.length === 0 || resync === true;

@@ -13,7 +13,7 @@ export interface SettingsRounds extends WakeUpRoute {
    * A NodePool, or an object with settings for many of them, has changed. One that is only published again changes nothing: what it
    * applies to is published again, too.
    */
-  settingsChanged(event: Pick<ClusterEvent, 'subject' | 'change' | 'resync'>): Promise<void>;
+  settingsChanged(event: Pick<ClusterEvent, 'subject' | 'change' | 'changed' | 'resync'>): Promise<void>;
 }
 
 /** @param findAffected what a change of these NodePools affects */

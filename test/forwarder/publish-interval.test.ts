@@ -72,6 +72,14 @@ describe('the interval of publishing', () => {
     expect(published.map(({ second }) => second)).toEqual([0, 1, 2, 4]);
   });
 
+  it('lets a change go that has met a repeat', async () => {
+    const { published, offer } = setUp({ period: seconds(30), burst: 1 });
+    await offer(0, { changed: ['taints'] });
+    await offer(1, { changed: ['taints'] });
+    await offer(2, { changed: [], resync: true });
+    expect(published).toMatchObject([{ second: 0 }, { second: 2, changed: ['taints'] }]);
+  });
+
   it('is off with a period of zero, and lifted when the forwarder stops', async () => {
     const off = setUp({ period: seconds(0), burst: 3 });
     for (let second = 0; second < 10; second++) await off.offer(second, {});

@@ -53,6 +53,16 @@ describe('change queue', () => {
     expect(merge(seen(['labels'], 5), seen(['conditions'], 9)).since).toBeUndefined();
   });
 
+  it('makes a change that meets a repeat one about everything, in whichever order they come', () => {
+    const change = aChange({ uid: 'a', changed: ['taints'] });
+    const repeat = aChange({ uid: 'a', changed: [], resync: true });
+    for (const both of [merge(change, repeat), merge(repeat, change)])
+      expect(both).toMatchObject({ change: 'Modified', changed: ['taints'], resync: true });
+    expect(merge(repeat, repeat)).toMatchObject({ changed: [], resync: true });
+    // To a reader an object that was found by the first list is there, and one that has changed since has come.
+    expect(merge(aChange({ uid: 'a', change: 'Added', resync: true }), change).resync).toBeUndefined();
+  });
+
   it('puts what failed with the whole batch back in its place, and what failed alone at the end', async () => {
     const queue = createChangeQueue(10);
     for (const uid of ['a', 'b', 'c']) await queue.offer(aChange({ uid }), forever);

@@ -38,7 +38,11 @@ async function wokenBy(kubernetes: KubernetesApi, records: RecordStore): Promise
   };
   const clock = { now: () => toEpochMs(0), sleep: async () => undefined };
   const subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', name: 'p', uid: 'u' };
-  await settingsRounds({ kubernetes, records, wakeUps, clock }).settingsChanged({ subject, change: 'Modified' });
+  await settingsRounds({ kubernetes, records, wakeUps, clock }).settingsChanged({
+    subject,
+    change: 'Modified',
+    changed: ['spec'],
+  });
   return woken;
 }
 

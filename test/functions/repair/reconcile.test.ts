@@ -18,7 +18,7 @@ function nodeChanged(world: RepairWorld, name: string, nodePool: string | undefi
   return clusterEvent({
     subject: { apiVersion: 'v1', kind: 'Node', name, uid },
     resourceVersion,
-    changed: ['conditions'],
+    changed: resync ? [] : ['conditions'],
     resync,
     hints: nodePool === undefined ? {} : { nodePool },
   });

@@ -7,7 +7,7 @@ import { createSettingsRounds } from '../../../shared/policies/settings-rounds.t
 
 async function roundsAfter(
   kind: string,
-  event: Pick<ClusterEvent, 'change' | 'resync'>,
+  event: Pick<ClusterEvent, 'change' | 'resync'> & Partial<Pick<ClusterEvent, 'changed'>>,
 ): Promise<readonly RoundTargets[]> {
   const rounds: RoundTargets[] = [];
   const deps = {
@@ -19,7 +19,11 @@ async function roundsAfter(
     rounds.push(targets);
     return [];
   });
-  await settings.settingsChanged({ ...event, subject: { apiVersion: 'v1', kind, name: 'default', uid: 'u' } });
+  await settings.settingsChanged({
+    changed: [],
+    ...event,
+    subject: { apiVersion: 'v1', kind, name: 'default', uid: 'u' },
+  });
   return rounds;
 }
 
@@ -36,5 +40,8 @@ describe('a change of settings', () => {
 
   it('is none where the object is only published again', async () => {
     expect(await roundsAfter('NodePool', { change: 'Modified', resync: true })).toEqual([]);
+    expect(await roundsAfter('NodePool', { change: 'Modified', changed: ['labels'], resync: true })).toEqual([
+      ['default'],
+    ]);
   });
 });
