@@ -116,9 +116,15 @@ export const isRepublished = ({
   resync === true && change === 'Modified' && changed.length === 0;
 
 /** Whether the changed parts of an object are of these alone. */
-export const changedOnly = (event: Pick<ClusterEvent, 'changed' | 'resync'>, parts: ReadonlySet<string>): boolean =>
-  !mayBeAboutAnything(event) && event.changed.every(part => parts.has(part));
+export const changedOnly = (
+  event: Pick<ClusterEvent, 'change' | 'changed' | 'resync'>,
+  parts: ReadonlySet<string>,
+): boolean => !mayBeAboutAnything(event) && event.changed.every(part => parts.has(part));
 
-/** Whether the event has no parts, or is a repeat as well. */
-const mayBeAboutAnything = ({ changed, resync }: Pick<ClusterEvent, 'changed' | 'resync'>): boolean =>
-  changed.length === 0 || resync === true;
+/** Whether the event has no parts, or is a repeat as well. That of a new object has all its parts. */
+const mayBeAboutAnything = ({
+  change,
+  changed,
+  resync,
+}: Pick<ClusterEvent, 'change' | 'changed' | 'resync'>): boolean =>
+  changed.length === 0 || (resync === true && change === 'Modified');

@@ -39,6 +39,8 @@ describe('a change that has met a repeat', () => {
     expect([event, plain].map(isRepublished)).toEqual([false, false]);
     expect(isRepublished({ ...event, changed: [] })).toBe(true);
     expect([event, plain].map(each => leavesAlone(each, 'conditions'))).toEqual([false, true]);
+    // The first list names the parts of each object.
+    expect(leavesAlone({ ...event, change: 'Added' }, 'conditions')).toBe(true);
     expect([event, plain].map(each => changedOnly(each, new Set(['taints'])))).toEqual([false, true]);
   });
 });
